@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openOwnedFolder, removeAbandonedFolders } from "../../src/lib/owned-folder.ts";
-import { until } from "../support/until.ts";
+import { startPrintingProgram } from "../support/printing-program.ts";
 
 const OPENS = `
   const { openOwnedFolder } = await import(process.argv[1]);
@@ -16,16 +14,10 @@ const OPENS = `
 /** Has another process open a folder, and kills it; returns the folder's path. */
 async function folderOfKilled(prefix: string): Promise<string> {
   const file = new URL("../../src/lib/owned-folder.ts", import.meta.url).href;
-  const args = ["--import", "tsx", "--input-type=module", "--eval", OPENS, file, prefix];
-  const owner = spawn(process.execPath, args);
-  let path = "";
-  owner.stdout.on("data", chunk => {
-    path += chunk;
-  });
-  await until(() => path, { what: "the folder is open" });
-  owner.kill("SIGKILL");
-  await once(owner, "close");
-  return path;
+  const args = ["--input-type=module", "--eval", OPENS, file, prefix];
+  const { printed, kill } = await startPrintingProgram(args, "the folder is open");
+  await kill();
+  return printed;
 }
 
 describe("a folder that a process has while it runs", () => {

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { readlink, stat } from "node:fs/promises";
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
+import { startPrintingProgram } from "../support/printing-program.ts";
 import { until } from "../support/until.ts";
 import {
   openOwnSandboxes,
@@ -220,20 +220,11 @@ describe("the processes of a sandbox host", () => {
   });
 
   it("of a killed host are ended by the next host, even in an endless loop, and its folder is removed", async () => {
-    const host = spawn(process.execPath, [
-      "--import",
-      "tsx",
-      new URL("killed-host.ts", import.meta.url).pathname,
-    ]);
-    let printed = "";
-    host.stdout.on("data", chunk => {
-      printed += chunk;
-    });
-    await until(() => printed, { what: "the loop runs" });
+    const program = new URL("killed-host.ts", import.meta.url).pathname;
+    const { printed, kill } = await startPrintingProgram([program], "the loop runs");
     const child = Number(printed);
     const folder = /^(.*)\/\d+\/files$/.exec(await readlink(`/proc/${child}/cwd`))?.[1] ?? "";
-    host.kill("SIGKILL");
-    await new Promise(done => host.once("close", done));
+    await kill();
     expect(await stat(folder).then(() => true)).to.equal(true);
     sandboxes = await openOwnSandboxes();
     await until(() =>

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { getPriority, tmpdir } from "node:os";
@@ -11,8 +9,8 @@ import {
   withBuilt,
 } from "../../../src/components/builder/with-built.ts";
 import { fromCode, type ModuleLoader } from "../../../src/components/load-modules.ts";
+import { startPrintingProgram } from "../../support/printing-program.ts";
 import { skipBecause } from "../../support/skip.ts";
-import { until } from "../../support/until.ts";
 import { rejection } from "../rejection.ts";
 
 const CODE = `export default { name: "Built", version: "1", run(event) { this.http.respond({ status: 200 }); } };`;
@@ -49,14 +47,8 @@ describe("building in a process of its own", () => {
 
   it("leaves nothing for the next one if its caller is killed", async () => {
     const program = new URL("killed-builder.ts", import.meta.url).pathname;
-    const builder = spawn(process.execPath, ["--import", "tsx", program]);
-    let path = "";
-    builder.stdout.on("data", chunk => {
-      path += chunk;
-    });
-    await until(() => path, { what: "the component is built" });
-    builder.kill("SIGKILL");
-    await once(builder, "close");
+    const { printed: path, kill } = await startPrintingProgram([program], "the component is built");
+    await kill();
     expect(existsSync(path)).to.equal(true);
     await removeAbandonedBuilds();
     expect(existsSync(dirname(path))).to.equal(false);
