@@ -59,11 +59,15 @@ export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Prom
   const handles: StoreHandle[] = [];
   const killAll = () => {
     for (const { pid, isAlive } of handles) if (isAlive()) process.kill(pid, "SIGKILL");
-    // One that is being killed may still write.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  // One that is being killed, and a process that it has forked, may still write.
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  const onExit = () => {
+    killAll();
+    remove();
   };
   // Also if the run ends early: no other process knows these servers.
-  process.once("exit", killAll);
+  process.once("exit", onExit);
   const hold = (started: StoreHandle) => handles.push(started);
 
   return {
@@ -106,8 +110,8 @@ export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Prom
     async close() {
       killAll();
       await until(() => !handles.some(handle => handle.isAlive()), { what: "the servers to be gone" });
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-      process.off("exit", killAll);
+      remove();
+      process.off("exit", onExit);
     },
   };
 }
