@@ -5,5 +5,4 @@ import { Ajv, type Options } from "ajv";
  * each Ajv would compile first: 25 ms of processor time, some seven times in every start of a process
  * (docs/decisions/0051-time-of-the-tests.md).
  */
-export const newAjv = (options: Options = {}): Ajv =>
-  new Ajv({ ...options, meta: false, validateSchema: false });
+export const newAjv = (options: Options): Ajv => new Ajv({ ...options, meta: false, validateSchema: false });

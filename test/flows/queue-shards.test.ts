@@ -13,7 +13,7 @@ import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
 
-/** Each shard has the events of some: of 12, one shard in eight runs had none. */
+/** Enough for each of four shards to have some: with 12, one has none in every eighth run. */
 const EMITTERS = 40;
 const QUEUE_SHARDS = "deliveries:4,emissions:4,runs:2";
 const TICKING = `export default { name: "Ticking", version: "0.0.1",
