@@ -167,6 +167,8 @@ const Environment = Type.Object({
   }),
   /** The share of traces that is recorded, for the samplers by ratio. */
   OTEL_TRACES_SAMPLER_ARG: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
+  /** Milliseconds that spans wait for others to be sent with; a process that is killed loses those. */
+  OTEL_BSP_SCHEDULE_DELAY: { ...INTEGER(100, 60_000), default: 1000 },
   /** True: requests for sources and published events go on with the trace that their `traceparent` names. */
   TRUST_TRACEPARENT: Type.Boolean({ default: false }),
   /** Address of a trace in a tracing tool, with `{trace_id}`, for links. */
@@ -380,6 +382,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       serviceName: env.OTEL_SERVICE_NAME,
       sampler: env.OTEL_TRACES_SAMPLER as SamplerName,
       ratio: env.OTEL_TRACES_SAMPLER_ARG,
+      exportEveryMs: env.OTEL_BSP_SCHEDULE_DELAY,
       trustsInbound: env.TRUST_TRACEPARENT,
       url: env.TRACE_URL,
     }),

@@ -130,7 +130,7 @@ export async function openPlatform(
   };
   try {
     const isTraced = process !== "cli";
-    const tracer = await openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
+    const tracer = openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
       log,
       metrics,
       version: config.version,

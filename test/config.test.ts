@@ -179,6 +179,8 @@ describe("settings", () => {
     ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
     ["OTEL_TRACES_SAMPLER", "sometimes"],
     ["OTEL_TRACES_SAMPLER_ARG", "2"],
+    ["OTEL_BSP_SCHEDULE_DELAY", "99"],
+    ["OTEL_BSP_SCHEDULE_DELAY", "5s"],
     ["TRACE_URL", "https://traces.example.com/"],
     ["TRACE_URL", "traces/{trace_id}"],
   ];

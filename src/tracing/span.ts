@@ -29,6 +29,8 @@ export interface TracingConfig {
   serviceName: string;
   sampler: SamplerName;
   ratio: number;
+  /** Spans wait for company this long: a killed process loses as much. */
+  exportEveryMs: number;
 }
 
 /** Takes spans and sends them to a collector. */

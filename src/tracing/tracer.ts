@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Sampler, samplerOf } from "./sampler.ts";
 import type { Span, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
+import { ThreadedExport } from "./span-export.ts";
 import { contextOf, isSampled, spanIdOf, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";
 
 interface Entry {
@@ -80,11 +81,10 @@ class UnrecordedSpan implements Span {
   end(): void {}
 }
 
-/** Opens the tracer of a process. Without an endpoint no library is loaded. */
-export async function openTracer(config: TracingConfig, process: TracedProcess): Promise<Tracer> {
+/** Opens the tracer of a process. Without an endpoint no library is loaded, and no thread is started. */
+export function openTracer(config: TracingConfig, process: TracedProcess): Tracer {
   const sampler = samplerOf(config.sampler, config.ratio);
   const { endpoint } = config;
   if (endpoint === undefined) return new Tracer(sampler);
-  const { openSpanExport } = await import("./span-export.ts");
-  return new Tracer(sampler, openSpanExport({ ...config, endpoint }, process));
+  return new Tracer(sampler, new ThreadedExport({ ...config, endpoint }, process));
 }

@@ -33,6 +33,12 @@ const send = (source: SourceView, n: number, headers: Record<string, string> = {
     body: JSON.stringify({ n }),
   });
 
+/** Settings with which a test has not long to wait for spans. */
+const exportingTo = ({ url }: Collector) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_BSP_SCHEDULE_DELAY: "100",
+});
+
 /** The span of this name in a trace, once it has arrived. */
 const spanOf = (collector: Collector, traceId: string, name: string): Promise<ExportedSpan> =>
   until(() => collector.of(traceId).find(span => span.name === name), { what: `a span ${name}` });
@@ -68,7 +74,7 @@ describe("a trace through all processes", () => {
       ...environmentOf(config),
       PORT: String(port),
       DELIVERY_RETRY_SCHEDULE: "100ms,100ms,100ms",
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ...exportingTo(collector),
       TRUST_TRACEPARENT: "true",
       TRACE_URL: "https://traces.example.com/{trace_id}",
     };
@@ -181,7 +187,7 @@ describe("traces", () => {
   const firstHeaders = async () => (await until(() => receiver.requests[0], { what: "a delivery" })).headers;
 
   it("begin at each request, unless what it brings along is trusted", async () => {
-    const { source } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const { source } = await open(exportingTo(collector));
     await send(source, 1, { traceparent: INBOUND });
     const traceId = String((await firstHeaders()).traceparent).slice(3, 35);
     expect(traceId).not.to.equal(TRACE);
@@ -189,7 +195,7 @@ describe("traces", () => {
   });
 
   it("can't be written by a webhook: deliveries do not reach the collector", async () => {
-    const { api, source } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const { api, source } = await open(exportingTo(collector));
     const { id } = await api.createWebhook(`${collector.url}/v1/traces`);
     await api.subscribe(source.id, id);
     await send(source, 1);
@@ -220,7 +226,7 @@ describe("traces", () => {
 
   it("leave no mark on what the sampler left out, at no stage", async () => {
     const { api, source } = await open({
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ...exportingTo(collector),
       OTEL_TRACES_SAMPLER: "parentbased_always_off",
       TRUST_TRACEPARENT: "true",
     });
@@ -235,7 +241,7 @@ describe("traces", () => {
   });
 
   it("begin at a timer, with one span for the tick and one for its run", async () => {
-    await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, TICKING);
+    await open(exportingTo(collector), TICKING);
     const traceId = String((await firstHeaders()).traceparent).slice(3, 35);
     const [timer, run] = await Promise.all(["timer", "run"].map(name => spanOf(collector, traceId, name)));
     expect(timer?.parentSpanId).to.equal("");
@@ -244,7 +250,7 @@ describe("traces", () => {
   });
 
   it("show the hooks of a change, and go on with what they emit", async () => {
-    const { source } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const { source } = await open(exportingTo(collector));
     const hook = await until(() => collector.spans.find(({ name }) => name === "hook"), { what: "a hook" });
     expect(hook.attributes).to.deep.equal({ "headwater.hook": "activate", "headwater.source_id": source.id });
     const change = await spanOf(collector, hook.traceId, "run");
@@ -254,7 +260,7 @@ describe("traces", () => {
   });
 
   it("hold all events of one publication", async () => {
-    const { api, source } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const { api, source } = await open(exportingTo(collector));
     await api.expect(202, "POST", `/sources/${source.id}/events`, {
       body: { events: [{ event: 1 }, { event: 2 }] },
     });

@@ -34,10 +34,14 @@ describe("a tracer", () => {
 
   const open = (
     sampler: SamplerName = "parentbased_always_on",
-    { ratio = 1, endpoint = collector.url }: { ratio?: number; endpoint?: string } = {},
+    {
+      ratio = 1,
+      endpoint = collector.url,
+      exportEveryMs = 100,
+    }: { ratio?: number; endpoint?: string; exportEveryMs?: number } = {},
   ) =>
     openTracer(
-      { endpoint, headers: { "x-key": "k1" }, serviceName: "shop", sampler, ratio },
+      { endpoint, headers: { "x-key": "k1" }, serviceName: "shop", sampler, ratio, exportEveryMs },
       {
         log: pino({ level: "warn" }, { write: line => void warnings.push(line) }),
         metrics,
@@ -48,7 +52,7 @@ describe("a tracer", () => {
     );
 
   it("exports spans with their times, attributes and process, below each other", async () => {
-    const tracer = await open();
+    const tracer = open();
     const ingress = tracer.enter("ingress", 1000);
     const run = tracer.start("run", ingress?.context, 2000);
     ingress?.end({ "headwater.source_id": "dc_1" }, 1500);
@@ -72,7 +76,7 @@ describe("a tracer", () => {
   });
 
   it("goes on with the trace that came in, and with its tracestate", async () => {
-    const tracer = await open();
+    const tracer = open();
     const span = tracer.enter("ingress", 1, { inbound: `${SAMPLED} a=1` });
     span?.end({}, 2);
     await tracer.close(30_000);
@@ -81,7 +85,7 @@ describe("a tracer", () => {
   });
 
   it("makes the same ids from the same seed", async () => {
-    const tracer = await open();
+    const tracer = open();
     const [one, same, other] = ["a", "a", "b"].map(seed => tracer.enter("timer", 1, { seed })?.context);
     expect(one).to.equal(same);
     expect(one).not.to.equal(other);
@@ -89,7 +93,7 @@ describe("a tracer", () => {
   });
 
   it("passes on nothing of a trace that begins here and is not recorded, and exports nothing of it", async () => {
-    const tracer = await open("parentbased_traceidratio", { ratio: 0 });
+    const tracer = open("parentbased_traceidratio", { ratio: 0 });
     expect(tracer.enter("ingress", 1)).to.equal(undefined);
     expect(tracer.enter("timer", 1, { seed: "a" })).to.equal(undefined);
     expect(tracer.start("run", undefined, 1)).to.equal(undefined);
@@ -98,7 +102,7 @@ describe("a tracer", () => {
   });
 
   it("passes on a trace that came in and is not recorded here, with the span that it came with", async () => {
-    const tracer = await open("traceidratio", { ratio: 0 });
+    const tracer = open("traceidratio", { ratio: 0 });
     const entered = tracer.enter("ingress", 1, { inbound: `${SAMPLED} a=1` });
     entered?.end({}, 2);
     expect(entered?.context).to.equal(`${INBOUND}-00 a=1`);
@@ -110,7 +114,7 @@ describe("a tracer", () => {
   it("drops and counts spans beyond those that may wait, and warns of a collector that is away", async () => {
     const { url } = collector;
     await collector.close();
-    const tracer = await open("always_on", { endpoint: url });
+    const tracer = open("always_on", { endpoint: url });
     const most = LIMITS.spansWaiting.value;
     for (let i = 0; i < most + 10; i++) tracer.enter("ingress", 1)?.end({}, 2);
     expect(await metrics.valueOf("spans_total", { outcome: "dropped" })).to.equal(10);
@@ -121,9 +125,40 @@ describe("a tracer", () => {
     collector = await startCollector();
   });
 
+  it("exports what waits without being closed, as often as it is set to", async () => {
+    const [often, seldom] = [open(), open("always_on", { exportEveryMs: 60_000 })];
+    seldom.enter("timer", 1)?.end({}, 2);
+    often.enter("ingress", 1)?.end({}, 2);
+    await until(() => collector.spans.length > 0, { what: "an export" });
+    expect(collector.spans.map(({ name }) => name)).to.deep.equal(["ingress"]);
+    await Promise.all([often, seldom].map(tracer => tracer.close(30_000)));
+    expect(collector.spans.map(({ name }) => name)).to.deep.equal(["ingress", "timer"]);
+  });
+
+  it("exports all that waits when it is closed", async () => {
+    const tracer = open("always_on", { exportEveryMs: 60_000 });
+    const most = LIMITS.spansWaiting.value;
+    for (let i = 0; i < most; i++) tracer.enter("ingress", 1)?.end({}, 2);
+    await tracer.close(30_000);
+    expect(collector.spans).to.have.length(most);
+    expect(await metrics.valueOf("spans_total", { outcome: "exported" })).to.equal(most);
+  });
+
+  it("counts the spans of an export that breaks down, and goes on", async () => {
+    const tracer = open("always_on", { endpoint: "nowhere" });
+    for (const total of [1, 2]) {
+      tracer.enter("ingress", 1)?.end({}, 2);
+      await until(async () => (await metrics.valueOf("spans_total", { outcome: "failed" })) === total, {
+        what: `${total} failed spans`,
+      });
+    }
+    expect(warnings[0]).to.contain("spans can't be exported");
+    await tracer.close(30_000);
+  });
+
   it("stops in time although the collector does not respond", async () => {
     collector.respond(null);
-    const tracer = await open();
+    const tracer = open();
     tracer.enter("ingress", 1)?.end({}, 2);
     await tracer.close(10);
     expect(collector.spans).to.deep.equal([]);
