@@ -29,6 +29,8 @@ export interface ExportSettings {
   /** Attributes of the process that records the spans. */
   resource: Record<string, string>;
   version: string;
+  /** Most spans of one request. */
+  spansPerRequest: number;
 }
 
 /** A span as the process recorded it. Times are in Unix milliseconds. */
@@ -53,9 +55,6 @@ export interface ExportReport {
 
 /** How long one request may take with its repetitions. */
 const EXPORT_MS = 5000;
-const SPANS_PER_REQUEST = 512;
-/** The library sends all that waits at the same time when it is closed, beside a request that is under way. */
-const MOST_REQUESTS = LIMITS.spansWaiting.value / SPANS_PER_REQUEST + 1;
 
 const KINDS: Record<SpanName, SpanKind> = {
   ingress: SpanKind.SERVER,
@@ -73,7 +72,9 @@ class GivenIds {
   generateSpanId = () => spanIdOf(this.next);
 }
 
-const { url, headers, resource, version } = workerData as ExportSettings;
+const { url, headers, resource, version, spansPerRequest } = workerData as ExportSettings;
+/** The library sends all that waits at the same time when it is closed, beside a request that is under way. */
+const MOST_REQUESTS = LIMITS.spansWaiting.value / spansPerRequest + 1;
 const ids = new GivenIds();
 const provider = new BasicTracerProvider({
   resource: resourceFromAttributes(resource),
@@ -92,7 +93,7 @@ const provider = new BasicTracerProvider({
       ),
       {
         maxQueueSize: LIMITS.spansWaiting.value,
-        maxExportBatchSize: SPANS_PER_REQUEST,
+        maxExportBatchSize: spansPerRequest,
         // They have waited for each other in the process.
         scheduledDelayMillis: 0,
         exportTimeoutMillis: EXPORT_MS,

@@ -6,8 +6,8 @@ import type { EndedSpan, ExportReport, ExportRequest, ExportSettings } from "./e
 import type { Span, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** So many spans don't wait for others. */
-const ENOUGH_SPANS = 512;
+/** So many spans fill a request, and don't wait for others. */
+const SPANS_PER_REQUEST = 512;
 /** What the thread may take; spans that wait are some 2 MB. */
 const OLD_SPACE_MB = 64;
 const YOUNG_SPACE_MB = 2;
@@ -49,6 +49,7 @@ export class ThreadedExport implements SpanExport {
         "headwater.process": process.name,
       },
       version: process.version,
+      spansPerRequest: SPANS_PER_REQUEST,
     };
     this.#everyMs = config.exportEveryMs;
     this.#metrics = process.metrics;
@@ -81,7 +82,7 @@ export class ThreadedExport implements SpanExport {
       return;
     }
     this.#ended.push(span);
-    if (this.#ended.length >= ENOUGH_SPANS) this.#handOver();
+    if (this.#ended.length >= SPANS_PER_REQUEST) this.#handOver();
     else this.#timer ??= setTimeout(() => this.#handOver(), this.#everyMs).unref();
   }
 
