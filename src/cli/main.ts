@@ -33,12 +33,12 @@ import { destinationCommands } from "./resources/destination.ts";
 import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
 import { webhookCommands } from "./resources/webhook.ts";
+import { workflowCommands } from "./resources/workflow.ts";
 import type { Run, WithPlatform } from "./run.ts";
 import { secretsCommands } from "./secrets/command.ts";
 import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
 import { versionCommand } from "./version.ts";
-import { workflowCommands } from "./workflow.ts";
 
 // A command imports what it needs when it runs, so that `--help` need not load the drivers of both stores.
 
@@ -128,6 +128,7 @@ export function createProgram(): Command {
   webhookCommands(program, tools);
   destinationCommands(program, tools);
   actionCommands(program, tools, { withPlatform });
+  workflowCommands(program, tools);
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
   alertCommands(program, tools);
@@ -152,7 +153,6 @@ export function createProgram(): Command {
   userCommands(program, run);
   keyCommands(program, run);
   organizationCommands(program, run);
-  workflowCommands(program, run);
   appCommands(program, run);
   emitCommand(program, run);
   doctorCommand(program, { withPlatform, readSettings });

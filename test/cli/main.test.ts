@@ -13,7 +13,6 @@ import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { createWorkflow } from "../../src/workflows/create.ts";
-import { findWorkflow } from "../../src/workflows/find.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -67,19 +66,17 @@ describe("headwater, the command line", () => {
     return JSON.parse(stdout);
   }
 
-  it("creates users, keys, organizations and workflows, and prints JSON", async () => {
+  it("creates users, keys and organizations, and prints JSON", async () => {
     const member = await createUser(platform, { email: "member@example.test" });
     const user = await done("user", "create", "--email", "anna@example.test", "--plan", "paid");
     expect(Object.keys(user)).to.deep.equal(["id", "api_key"]);
     expect(await findCaller(platform, user.api_key)).to.include({ userId: user.id });
 
-    const [key, org, workflow] = await Promise.all([
+    const [key, org] = await Promise.all([
       done("key", "create", user.id),
       done("org", "create", "--name", "Acme", "--owner", user.id),
-      done("workflow", "create", "--owner", user.id, "--name", "Flow"),
     ]);
     expect(await findCaller(platform, key.api_key)).to.include({ keyId: key.id });
-    expect(await findWorkflow(platform, workflow.id, [user.id])).to.include({ name: "Flow" });
 
     const [revoked, signedOut, added, listed] = await Promise.all([
       done("key", "revoke", key.id),

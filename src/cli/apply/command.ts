@@ -28,7 +28,8 @@ export interface ApplyTools {
 }
 
 const HELP = `
-Makes the sources, webhooks, destinations, actions and subscriptions of a file, and changes those that differ; applying it twice changes nothing.
+Makes the workflows, sources, webhooks, destinations, actions and subscriptions of a file, and changes those that differ;
+applying it twice changes nothing.
 What it makes is called "<project>/<name>", and is known by that. \${NAME} in a value is a variable of the environment, and
 is never printed. docs/cli.md describes the file.
 
@@ -44,7 +45,9 @@ const CONNECT_MS = 10_000;
 export function applyCommand(program: Command, tools: RemoteTools, applyTools: ApplyTools): void {
   const command = program
     .command("apply")
-    .description("make sources, webhooks, destinations, actions and subscriptions as a file declares them")
+    .description(
+      "make workflows, sources, webhooks, destinations, actions and subscriptions as a file declares them",
+    )
     .requiredOption("-f, --file <file>", "such as headwater.yaml")
     .option("--plan", "only show what would change")
     .option("--exit-code", "with --plan: exit code 3 if anything would change")

@@ -1,5 +1,5 @@
 import { AppError } from "../../lib/errors.ts";
-import { NAMED, type Named } from "./schema.ts";
+import { EMITTERS, NAMED, type Named } from "./schema.ts";
 import { fullName, type State } from "./state.ts";
 
 /** The ids of the project's things, by their part of the file and their name; what is made is added. */
@@ -13,15 +13,18 @@ export const idsOf = (state: State): Ids => {
     destinations: ids(state.destinations),
     actions: ids(state.actions),
     sources: ids(state.sources),
+    workflows: ids(state.workflows),
   };
 };
 
 /** Returns the id of what a subscription is from: a name of the file, or an id already. */
-export const emitterId = (from: string, { sources }: Ids): string => sources.get(from) ?? from;
+export const emitterId = (from: string, ids: Ids): string => idIn(EMITTERS, from, ids);
 
 /** Returns the id of what a subscription goes to. */
-export const listenerId = (to: string, ids: Ids): string =>
-  NAMED.map(part => ids[part].get(to)).find(id => id !== undefined) ?? to;
+export const listenerId = (to: string, ids: Ids): string => idIn(NAMED, to, ids);
+
+const idIn = (parts: readonly Named[], end: string, ids: Ids): string =>
+  parts.map(part => ids[part].get(end)).find(id => id !== undefined) ?? end;
 
 /** Returns an end of a subscription as the server knows it. Throws AppError `conflict` for a name without an id. */
 export function madeId(end: string): string {

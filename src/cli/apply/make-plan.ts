@@ -11,6 +11,7 @@ import { planDestinations } from "./plan-destinations.ts";
 import { planSources } from "./plan-sources.ts";
 import { planSubscriptions } from "./plan-subscriptions.ts";
 import { planWebhooks } from "./plan-webhooks.ts";
+import { planWorkflows } from "./plan-workflows.ts";
 import type { Declared } from "./read-file.ts";
 import { readState } from "./state.ts";
 
@@ -49,6 +50,7 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
   };
   // Subscriptions come last: their ends must be there.
   const changes = [
+    ...planWorkflows(declared, state, client),
     ...planWebhooks(declared, state, tools),
     ...(await planDestinations(declared, state, tools)),
     ...(await planActions(declared, state, components)),

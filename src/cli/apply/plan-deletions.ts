@@ -5,7 +5,7 @@ import type { Declaration, DeclaredSubscription, Named } from "./schema.ts";
 import { fullName, type State } from "./state.ts";
 
 /**
- * Returns the deletions of what the project has on the server and not in its file: sources, what has deliveries, and
+ * Returns the deletions of what the project has on the server and not in its file: sources, workflows, what has deliveries, and
  * subscriptions between two things of the project that both stay. Others were not made by `apply`.
  */
 export function planDeletions(client: Headwater, declaration: Declaration, state: State, ids: Ids): Change[] {
@@ -26,6 +26,7 @@ export function planDeletions(client: Headwater, declaration: Declaration, state
         ),
       ),
     ...left("sources", "source", id => client.sources.delete(id)),
+    ...left("workflows", "workflow", id => client.workflows.delete(id)),
     ...left("webhooks", "webhook", id => client.webhooks.delete(id)),
     ...left("destinations", "destination", id => client.destinations.delete(id)),
     ...left("actions", "action", id => client.destinations.delete(id)),

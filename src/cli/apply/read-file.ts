@@ -5,7 +5,7 @@ import { AppError } from "../../lib/errors.ts";
 import { newAjv } from "../../lib/new-ajv.ts";
 import { type DeclaredKind, KIND_NAMES, KINDS } from "./destination-kinds.ts";
 import { type ReadVariable, resolveReferences } from "./references.ts";
-import { Declaration, type DeclaredComponent, NAMED, type Named } from "./schema.ts";
+import { Declaration, type DeclaredComponent, EMITTERS, NAMED, type Named } from "./schema.ts";
 
 /** What a file declares: as it is written, for plans, and with the values of the environment, for the server. */
 export interface Declared {
@@ -148,20 +148,29 @@ function nameProblems(declaration: Declaration): string[] {
     const key = JSON.stringify([from, to, channel]);
     const isTwice = seen.has(key);
     seen.add(key);
-    const isFrom = ID.test(from) || Object.hasOwn(declaration.sources ?? {}, from);
-    const parts = NAMED.filter(part => Object.hasOwn(declaration[part] ?? {}, to));
-    const kinds = parts.map(part => `${part === "actions" ? "an" : "a"} ${part.slice(0, -1)}`);
-    const isHandedOver = parts.includes("sources") || /^(dc|p)_/.test(to);
+    const partsWith = <Part extends Named>(name: string, among: readonly Part[]) =>
+      among.filter(part => Object.hasOwn(declaration[part] ?? {}, name));
+    const [emitters, listeners] = [partsWith(from, EMITTERS), partsWith(to, NAMED)];
+    const isHandedOver = EMITTERS.some(part => listeners.includes(part)) || /^(dc|p)_/.test(to);
     return [
-      ...(isFrom ? [] : [`${path}.from: there is no source ${from}`]),
-      ...(ID.test(to) || parts.length > 0
+      ...(ID.test(from) || emitters.length > 0
         ? []
-        : [`${path}.to: there is no webhook, destination, action or source ${to}`]),
-      ...(parts.length > 1 ? [`${path}.to: ${to} is ${kinds.join(" and ")}: name one otherwise`] : []),
+        : [`${path}.from: there is no source or workflow ${from}`]),
+      ...(ID.test(to) || listeners.length > 0
+        ? []
+        : [`${path}.to: there is no webhook, destination, action, source or workflow ${to}`]),
+      ...severalProblem(`${path}.from`, from, emitters),
+      ...severalProblem(`${path}.to`, to, listeners),
       ...(code !== undefined && isHandedOver
         ? [`${path}.function: a source or a workflow receives events as they are`]
         : []),
       ...(isTwice ? [`${path}: is declared twice`] : []),
     ];
   });
+}
+
+function severalProblem(path: string, name: string, parts: readonly Named[]): string[] {
+  if (parts.length < 2) return [];
+  const kinds = parts.map(part => `${part === "actions" ? "an" : "a"} ${part.slice(0, -1)}`);
+  return [`${path}: ${name} is ${kinds.join(" and ")}: name one otherwise`];
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { KIND_NAMES } from "./destination-kinds.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
@@ -8,7 +8,7 @@ const MOST = 1000;
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const closed = { additionalProperties: false };
-const byName = <T extends ReturnType<typeof Type.Object>>(schema: T) =>
+const byName = <T extends TSchema>(schema: T) =>
   Type.Record(Type.String({ pattern: NAME }), schema, { ...closed, maxProperties: MOST });
 
 const component = {
@@ -24,6 +24,9 @@ export type DeclaredComponent = Static<typeof DeclaredComponent>;
 
 const DeclaredSource = Type.Object({ ...component, active: Type.Optional(Type.Boolean()) }, closed);
 export type DeclaredSource = Static<typeof DeclaredSource>;
+
+/** A workflow has nothing but its name, so that its key alone declares it. */
+const DeclaredWorkflow = Type.Unsafe<object | null>({ type: ["object", "null"], ...closed });
 
 const delivery = {
   description: Type.Optional(Text(1024)),
@@ -60,9 +63,9 @@ export type DeclaredAction = Static<typeof DeclaredAction>;
 
 const DeclaredSubscription = Type.Object(
   {
-    /** A source of the file, or an id. */
+    /** A source or workflow of the file, or an id. */
     from: Text(64),
-    /** A webhook, destination, action or source of the file, or an id. */
+    /** A webhook, destination, action, source or workflow of the file, or an id. */
     to: Text(64),
     channel: Type.Optional(Type.String({ maxLength: 128 })),
     filter: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -77,6 +80,7 @@ export type DeclaredSubscription = Static<typeof DeclaredSubscription>;
 export const Declaration = Type.Object(
   {
     project: Type.String({ pattern: NAME }),
+    workflows: Type.Optional(byName(DeclaredWorkflow)),
     sources: Type.Optional(byName(DeclaredSource)),
     webhooks: Type.Optional(byName(DeclaredWebhook)),
     destinations: Type.Optional(byName(DeclaredDestination)),
@@ -93,5 +97,9 @@ export const NAMED = [
   "destinations",
   "actions",
   "sources",
+  "workflows",
 ] as const satisfies (keyof Declaration)[];
 export type Named = (typeof NAMED)[number];
+
+/** Those of them that emit events. */
+export const EMITTERS = ["sources", "workflows"] as const satisfies Named[];

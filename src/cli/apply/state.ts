@@ -3,6 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 
 /** What the account has of a project, by the names in its file. */
 export interface State {
+  workflows: Map<string, Schemas["Workflow"]>;
   sources: Map<string, Schemas["Source"]>;
   webhooks: Map<string, Schemas["Webhook"]>;
   /** Without actions. */
@@ -17,7 +18,8 @@ export const fullName = (project: string, name: string): string => `${project}/$
 
 /** Reads what the account has of a project. Throws AppError `conflict` if two things of a kind have the same name. */
 export async function readState(client: Headwater, project: string): Promise<State> {
-  const [sources, webhooks, destinations, subscriptions] = await Promise.all([
+  const [workflows, sources, webhooks, destinations, subscriptions] = await Promise.all([
+    allOf(client.workflows.list()),
     allOf(client.sources.list()),
     allOf(client.webhooks.list()),
     allOf(client.destinations.list()),
@@ -25,6 +27,7 @@ export async function readState(client: Headwater, project: string): Promise<Sta
   ]);
   const isAction = ({ kind }: Schemas["Destination"]) => kind === "action";
   return {
+    workflows: ofProject(workflows, project, "workflows"),
     sources: ofProject(sources, project, "sources"),
     webhooks: ofProject(webhooks, project, "webhooks"),
     destinations: ofProject(

@@ -36,7 +36,7 @@ export function listenCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("listen")
     .description("send the events of a source or workflow to a local address as they happen, signed")
-    .argument("<source>", "source (id or name slug) or workflow (p_…)")
+    .argument("<source>", "source (id or name slug) or workflow (id or name)")
     .requiredOption("--to <url>", "where they are sent, such as http://127.0.0.1:3000/hook")
     .option("--channel <name>", "only this channel, $errors or $logs (default: all but these two)")
     .option("--since <event id>", "begin with what is still stored behind this event")

@@ -17,14 +17,15 @@ const HELP = `
 Publishes through the API; beside an \`npm start\`, no settings are needed. A file has one event {"event": …, "id": …} or
 a batch {"events": […]} (docs/rest-api.md#publish); - is the standard input.
 
-  headwater publish p_… --event '{"n": 1}'
-  headwater publish p_… --file events.json`;
+  headwater workflow create shop
+  headwater publish shop --event '{"n": 1}'
+  headwater publish shop --file events.json`;
 
 export function publishCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("publish")
     .description("publish events as a workflow or source, over HTTP; prints their emit ids")
-    .argument("<workflow or source>", "p_…, dc_… or the name slug of a source")
+    .argument("<workflow or source>", "workflow (id or name) or source (id or name slug)")
     .option("--event <json>", "one event, any JSON value", parseJsonOption)
     .option("--file <file>", "a JSON file with the body of the request; - for the standard input")
     .option("--name <channel>", "with --event: its channel")

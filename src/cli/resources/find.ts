@@ -1,4 +1,4 @@
-import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { type Headwater, NotFoundError, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 
 type Webhook = Schemas["Webhook"];
@@ -11,10 +11,25 @@ const MAX_SHOWN = 5;
 export const findSource = (client: Headwater, idOrName: string): Promise<Schemas["SourceDetail"]> =>
   client.sources.get(idOrName);
 
-/** Returns the id of a source, given as id or name slug, or of a workflow, given as id. */
+/**
+ * Returns the id of a source, given as id or name slug, or of a workflow, given as id or name; a source comes first. Throws
+ * AppError `not-found`, and `invalid` if several workflows have that name.
+ */
 export async function findEmitterId(client: Headwater, idOrName: string): Promise<string> {
   if (/^(p|dc)_/.test(idOrName)) return idOrName;
-  return (await findSource(client, idOrName)).id;
+  const source = await findSource(client, idOrName).catch(error => {
+    if (error instanceof NotFoundError) return null;
+    throw error;
+  });
+  if (source) return source.id;
+  return (await onlyOneCalled(idOrName, "source or workflow", [client.workflows.list()])).id;
+}
+
+/** Returns a workflow by its id or name. Throws as `findWebhook`. */
+export async function findWorkflow(client: Headwater, idOrName: string): Promise<Schemas["WorkflowDetail"]> {
+  if (/^p_/.test(idOrName)) return await client.workflows.get(idOrName);
+  const { id } = await onlyOneCalled(idOrName, "workflow", [client.workflows.list()]);
+  return await client.workflows.get(id);
 }
 
 /** Returns a webhook by its id or name. Throws AppError `not-found`, and `invalid` if several have that name. */

@@ -67,11 +67,12 @@ export function sourceEventCommands(source: Command, tools: RemoteTools): void {
     source.command("events").description("print a source's or workflow's events, oldest first"),
     tools,
     events,
+    "source (id or name slug) or workflow (id or name)",
   );
 }
 
-function addView(command: Command, tools: RemoteTools, view: View): void {
-  const withOptions = listOptions(command.argument("<source>", "id or name slug"), 20);
+function addView(command: Command, tools: RemoteTools, view: View, given = "id or name slug"): void {
+  const withOptions = listOptions(command.argument("<source>", given), 20);
   withOptions.option("-f, --follow", "go on with what happens, until Ctrl-C; with --json, one line each");
   remoteAction<Options>(withOptions, tools, async ({ client, options }, given = "") => {
     const id = await findEmitterId(client, given);

@@ -70,7 +70,10 @@ function createCommand(subscription: Command, tools: RemoteTools): void {
   const command = subscription
     .command("create")
     .description("subscribe a listener to an emitter; of one that exists, what is given is replaced")
-    .argument("<emitter>", "source (id or name slug), workflow (p_…), account (u_… or o_…), 'dc_*' or 'p_*'")
+    .argument(
+      "<emitter>",
+      "source (id or name slug), workflow (id or name), account (u_… or o_…), 'dc_*' or 'p_*'",
+    )
     .argument("<listener>", "webhook or destination (id or name), source (dc_…) or workflow (p_…)")
     .option("--channel <name>", "channel, $errors, $logs or $alerts (default: the default channel)")
     .option("--filter <json>", FILTER, parseObjectOption)

@@ -57,7 +57,7 @@ sources:
         "project: a\nsubscriptions: [{ from: x, to: y }, { from: dc_1, to: wh_1 }, { from: dc_1, to: wh_1 }]",
       ),
     ).to.equal(
-      "subscriptions.0.from: there is no source x; subscriptions.0.to: there is no webhook, destination, action or source y; subscriptions.2: is declared twice",
+      "subscriptions.0.from: there is no source or workflow x; subscriptions.0.to: there is no webhook, destination, action, source or workflow y; subscriptions.2: is declared twice",
     );
   });
 
@@ -76,6 +76,19 @@ sources:
     expect(await problem("project: a\nactions: { x: { props: {} } }")).to.equal(
       "actions.x: needs exactly one of file, url, component",
     );
+  });
+
+  it("takes a workflow without fields, as an emitter and as a listener", async () => {
+    const text = "project: a\nworkflows: { shop:, bill: {} }\nsubscriptions: [{ from: shop, to: bill }]";
+    expect(Object.keys((await read(text)).resolved.workflows ?? {})).to.deep.equal(["shop", "bill"]);
+    expect(await problem("project: a\nworkflows: { shop: { name: x }, Bill:, c: 1 }")).to.equal(
+      "workflows.Bill: names are lower-case letters, digits and dashes; workflows.shop.name: there is no such field; workflows.c: must be object,null",
+    );
+    expect(
+      await problem(
+        "project: a\nworkflows: { x: }\nsources: { x: { file: f } }\nsubscriptions: [{ from: x, to: p_1 }]",
+      ),
+    ).to.equal("subscriptions.0.from: x is a source and a workflow: name one otherwise");
   });
 
   it("says what a name means if it is several things, and where a function can't be", async () => {
