@@ -34,7 +34,11 @@ export interface Fault {
 }
 
 export interface EditorProps {
-  value: string;
+  /**
+   * What it begins with. From then on the text is the editor's own, and nothing writes one back that it reported before; to show
+   * another text, give it another `key`.
+   */
+  initial: string;
   onChange: (value: string) => void;
   /** Called a moment after typing; returns what is wrong. */
   check?: (code: string) => Promise<Fault[]>;
@@ -149,7 +153,7 @@ const NO_FAULTS: Fault[] = [];
  * which the page's policy forbids.
  */
 export function Editor({
-  value,
+  initial,
   onChange,
   check,
   faults = NO_FAULTS,
@@ -209,17 +213,12 @@ export function Editor({
       ...(original !== undefined ? [unifiedMergeView({ original, mergeControls: false })] : []),
     ];
     view.current = new EditorView({
-      state: EditorState.create({ doc: value, extensions }),
+      state: EditorState.create({ doc: view.current?.state.doc ?? initial, extensions }),
       root,
       parent: root,
     });
     return () => view.current?.destroy();
   }, [original, isReadOnly]);
-  useEffect(() => {
-    const editor = view.current;
-    if (editor === null || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value]);
   useEffect(() => {
     const editor = view.current;
     if (editor === null || !latest.current.check) return;

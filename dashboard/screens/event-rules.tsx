@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { TextField } from "../ui/form";
 
@@ -42,8 +43,10 @@ interface EventRulesProps {
 /** How the events are read that an app sends to a connection (docs/connections.md#events-of-an-app). */
 export function EventRules({ rules, ofApp, onChange }: EventRulesProps) {
   const operators = typedRules(ofApp);
+  // As it begins: emptied while it is typed in, it stays open.
+  const [isOpen] = useState(rulesOf(rules) !== null);
   return (
-    <details class="form" open={rulesOf(rules) !== null}>
+    <details class="form" open={isOpen}>
       <summary>Events that the app sends</summary>
       <p class="hint">
         {ofApp

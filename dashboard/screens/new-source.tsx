@@ -120,8 +120,9 @@ export function NewSource() {
             />
           </div>
           <Editor
+            key={template}
             label="Code of the component"
-            value={code}
+            initial={code}
             onChange={setCode}
             check={check}
             faults={runFaults}

@@ -79,7 +79,7 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
           </div>
           <Editor
             label="Code of the component"
-            value={code}
+            initial={code}
             onChange={setCode}
             check={check}
             faults={faults}

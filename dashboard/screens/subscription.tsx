@@ -113,6 +113,7 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
   const saved = subscription.function;
   const [code, setCode] = useState(saved ?? STARTER);
   const [isRemoving, setRemoving] = useState(false);
+  const [removals, setRemovals] = useState(0);
   const [fault, setFault] = useState("");
   /** What a request found wrong, and in which code. */
   const [found, setFound] = useState<{ code: string; faults: Fault[] } | null>(null);
@@ -157,8 +158,9 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
               </Button>
             </div>
             <Editor
+              key={removals}
               label="Code of the function"
-              value={code}
+              initial={code}
               onChange={next => {
                 setCode(next);
                 setFault("");
@@ -186,6 +188,7 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
           onConfirm={async () => {
             await set(null);
             setCode(STARTER);
+            setRemovals(removals + 1);
             toast("The function is removed.", "good");
           }}
         >

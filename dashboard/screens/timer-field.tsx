@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { now } from "../lib/clock";
 import { exactTime } from "../lib/format";
 import { Notice } from "../ui/basics";
-import { FixedField, Select, TextField } from "../ui/form";
+import { FixedField, NumberField, Select, TextField } from "../ui/form";
 
 interface Timer {
   cron?: string | null;
@@ -91,12 +91,11 @@ export function TimerField({ label, value, fault, nextTickMs, onChange }: TimerF
         </>
       ) : (
         <>
-          <TextField
+          <NumberField
             label="Every … seconds"
-            type="number"
             fault={fault}
-            value={String(seconds)}
-            onInput={text => onChange({ intervalSeconds: Number(text) })}
+            value={seconds === 0 ? null : seconds}
+            onInput={number => onChange({ intervalSeconds: number ?? 0 })}
           />
           <NextTicks seconds={seconds} fromMs={nextTickMs} />
         </>

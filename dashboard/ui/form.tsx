@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Prose } from "./prose";
 
 interface FieldProps {
@@ -41,6 +41,8 @@ interface TextProps {
   isLong?: boolean;
   rows?: number;
   isRequired?: boolean;
+  /** Why the browser must not send a form with this text; "" if it may. */
+  invalid?: string;
 }
 
 export const TextField = ({
@@ -51,6 +53,7 @@ export const TextField = ({
   onInput,
   isLong,
   isRequired = false,
+  invalid = "",
   rows,
   type = "text",
   placeholder,
@@ -61,6 +64,7 @@ export const TextField = ({
       isLong ? (
         <textarea
           {...props}
+          ref={field => field?.setCustomValidity(invalid)}
           class="textarea"
           rows={rows ?? 5}
           spellcheck={false}
@@ -84,6 +88,31 @@ export const TextField = ({
     }
   </Field>
 );
+
+const numberOf = (text: string): number | null => (text === "" ? null : Number(text));
+
+/** A number, or null while the field is empty. What is typed stays as it is: `1.0` may become `1.05`. */
+export function NumberField({
+  value,
+  onInput,
+  ...props
+}: Pick<TextProps, "label" | "hint" | "fault" | "placeholder"> & {
+  value: number | null;
+  onInput: (value: number | null) => void;
+}) {
+  const [typed, setTyped] = useState("");
+  return (
+    <TextField
+      {...props}
+      type="number"
+      value={numberOf(typed) === value ? typed : String(value ?? "")}
+      onInput={text => {
+        setTyped(text);
+        onInput(numberOf(text));
+      }}
+    />
+  );
+}
 
 export interface Choice {
   value: string;

@@ -39,6 +39,7 @@ export function ThingField({ kinds, value, onChange, also = [], ...attributes }:
         list={list}
         autocomplete="off"
         spellcheck={false}
+        meaning={value}
         value={value === "" ? "" : (labels.find(([id]) => id === value)?.[1] ?? value)}
         onType={field => {
           field.setCustomValidity("");
