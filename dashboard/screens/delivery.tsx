@@ -24,7 +24,7 @@ const REASONS: Record<string, string> = {
   "webhook-deleted": "The listener was deleted.",
   "subscription-deleted": "The subscription was deleted.",
   "dropped-by-function": "The subscription's function dropped the event.",
-  "access-lost": "The owner of the listener may no longer see the emitter.",
+  "access-lost": "The owner of the subscription can no longer access the emitter or the listener.",
 };
 
 export function Delivery() {

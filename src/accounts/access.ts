@@ -30,3 +30,43 @@ export async function canAccessCached(
   );
   return found.get(key) ?? false;
 }
+
+/** The accounts that a subscription connects. */
+export interface Connected {
+  /** The owner of the subscription. */
+  subscriber: string;
+  /** The owner of the emitter. */
+  emitter: string;
+  /** The owner of the listener. */
+  listener: string;
+}
+
+/** A subscription carries events only while both are true (docs/design.md#guarantee-6). */
+export interface SubscriberAccess {
+  canReadEmitter: boolean;
+  canUseListener: boolean;
+}
+
+/**
+ * Returns what the owner of a subscription can access, for the moment at which an event that was let through earlier is used.
+ * From the routing cache, which the caller has refreshed.
+ */
+export async function subscriberAccess(
+  platform: Pick<Platform, "mongo" | "routing">,
+  { subscriber, emitter, listener }: Connected,
+): Promise<SubscriberAccess> {
+  return {
+    canReadEmitter: subscriber === emitter || (await canAccessCached(platform, subscriber, emitter)),
+    canUseListener: subscriber === listener || (await canAccessCached(platform, subscriber, listener)),
+  };
+}
+
+/** As `subscriberAccess`, for callers that have not refreshed the cache; between things of one account it asks nothing. */
+export async function subscriberAccessNow(
+  platform: Pick<Platform, "mongo" | "routing">,
+  connected: Connected,
+): Promise<SubscriberAccess> {
+  const { subscriber, emitter, listener } = connected;
+  if (subscriber !== emitter || subscriber !== listener) await platform.routing.refresh();
+  return await subscriberAccess(platform, connected);
+}

@@ -1,15 +1,18 @@
+import { subscriberAccessNow } from "../accounts/access.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
+import { Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deliveries, nextAttemptOf } from "../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../subscriptions/ended.ts";
+import { connectedBy } from "./attempt/connected-by.ts";
 import { noteChange } from "./attempt/note.ts";
 import { retryFields } from "./attempt/retry-fields.ts";
 
-type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock" | "activity">;
+type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "config" | "clock" | "activity">;
 
 /** Throws `conflict` for a disabled webhook, which would receive nothing. */
 export function rejectDisabled(webhook: Pick<Webhook, "active">): void {
@@ -18,17 +21,24 @@ export function rejectDisabled(webhook: Pick<Webhook, "active">): void {
 
 /**
  * Retries a delivery now, whatever its state; this replaces the scheduled attempt (docs/design.md#delivery-to-a-webhook).
- * Throws `conflict` if webhook, subscription or payload are gone, or the webhook is disabled.
+ * Throws `conflict` if webhook, subscription or payload are gone, the subscription's owner can't access the emitter or the
+ * webhook any more (docs/design.md#guarantee-6), or the webhook is disabled.
  */
 export async function retryDelivery(platform: Deps, delivery: Delivery): Promise<Delivery> {
-  const [webhook, isEnded, payload] = await Promise.all([
+  const [webhook, isEnded, event, subscription] = await Promise.all([
     Webhooks(platform.mongo).findById(delivery.webhook_id, { active: 1 }).lean(),
     isSubscriptionEnded(platform, delivery),
-    StoredEvents(platform.mongo).exists({ _id: delivery.emit_id }),
+    StoredEvents(platform.mongo).findById(delivery.emit_id, { owner_id: 1 }).lean(),
+    Subscriptions(platform.mongo).findById(delivery.subscription_id, { owner_id: 1 }).lean(),
   ]);
   if (!webhook) throw new AppError("conflict", "the webhook was deleted");
   if (isEnded) throw new AppError("conflict", "the subscription was deleted");
-  if (!payload) throw new AppError("conflict", "the event is no longer kept");
+  if (!event) throw new AppError("conflict", "the event is no longer kept");
+  const access = await subscriberAccessNow(platform, connectedBy(delivery, subscription, event));
+  if (!access.canReadEmitter || !access.canUseListener) {
+    const which = access.canUseListener ? "emitter" : "webhook";
+    throw new AppError("conflict", `the owner of the subscription can no longer access the ${which}`);
+  }
   rejectDisabled(webhook);
   const retried = await Deliveries(platform.mongo)
     .findOneAndUpdate(

@@ -10,22 +10,35 @@ import type { DeliveryDetail, DeliveryRequest } from "./schema.ts";
 
 /**
  * Returns a delivery with its attempts and with what they send, which is derived and not stored; never a signature or the
- * value of a custom header. `isExpanded` adds the event.
+ * value of a custom header. `isExpanded` adds the event, if its emitter is one of these owners'.
  */
 export async function readDetail(
   platform: Pick<Platform, "mongo" | "config">,
   delivery: Delivery,
-  isExpanded: boolean,
+  { owners, isExpanded }: { owners: string[]; isExpanded: boolean },
 ): Promise<DeliveryDetail> {
-  const [request, stored, transformed] = await Promise.all([
+  const [request, payload] = await Promise.all([
     describeRequest(platform, delivery),
-    isExpanded ? StoredEvents(platform.mongo).findById(delivery.emit_id, { event: 1 }).lean() : null,
-    isExpanded ? TransformedPayloads(platform.mongo).findById(delivery._id, { body: 1 }).lean() : null,
+    isExpanded ? readPayload(platform, delivery, owners) : {},
   ]);
+  return { ...presentWithAttempts(delivery), request, ...payload };
+}
+
+/** What a function made of an event is as little for others than the readers of its emitter as the event itself. */
+async function readPayload(
+  { mongo }: Pick<Platform, "mongo">,
+  { _id, emit_id }: Delivery,
+  owners: string[],
+): Promise<Pick<DeliveryDetail, "event" | "transformed_event">> {
+  const [stored, transformed] = await Promise.all([
+    StoredEvents(mongo)
+      .findOne({ _id: emit_id, owner_id: { $in: owners } }, { event: 1 })
+      .lean(),
+    TransformedPayloads(mongo).findById(_id, { body: 1 }).lean(),
+  ]);
+  if (!stored) return {};
   return {
-    ...presentWithAttempts(delivery),
-    request,
-    ...(stored && { event: JSON.parse(stored.event) }),
+    event: JSON.parse(stored.event),
     ...(transformed && { transformed_event: JSON.parse(transformed.body) }),
   };
 }

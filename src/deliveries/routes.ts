@@ -85,7 +85,8 @@ export const deliveryRoutes = [
     query: DeliveryExpand,
     response: data(200, DeliveryDetail),
     example: { params, response: { ...example, attempts: [lastAttempt], request } },
-    handler: ({ deps, resource, query }) => readDetail(deps, resource, query.expand === "event"),
+    handler: ({ deps, resource, owners, query }) =>
+      readDetail(deps, resource, { owners, isExpanded: query.expand === "event" }),
   }),
   route({
     method: "POST",

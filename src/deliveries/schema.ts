@@ -54,7 +54,8 @@ export const DeliveryView = Type.Object(
     reason: Type.Union([Type.String(), Type.Null()], {
       description:
         "Why it failed or was cancelled: `exhausted` (no retries left), `gone` (the endpoint returned 410), " +
-        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted`, `access-lost` or " +
+        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted`, `access-lost` (the " +
+        "subscription's owner can't access the emitter or the listener any more) or " +
         "`dropped-by-function` (the subscription's function returned null); " +
         "otherwise null.",
     }),
@@ -113,7 +114,8 @@ export const DeliveryDetail = Type.Object(
     }),
     event: Type.Optional(
       Type.Unknown({
-        description: "Only with `expand=event`: the body that is sent; absent once it is no longer kept.",
+        description:
+          "Only with `expand=event`: the event; absent once it is no longer kept, and for who can't access its emitter.",
       }),
     ),
     transformed_event: Type.Optional(

@@ -1,5 +1,5 @@
 import { acceptRuns } from "../accepted/accept-runs.ts";
-import { canAccess } from "../accounts/access.ts";
+import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
 import { dispatchEvents, type EventToDispatch } from "../deliveries/dispatch/dispatch.ts";
@@ -8,12 +8,13 @@ import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { StoredEvent } from "../models/event.ts";
-import { Sources } from "../models/source.ts";
+import { type Source, Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import type { Span } from "../tracing/span.ts";
@@ -168,7 +169,7 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
   const source = await Sources(platform.mongo)
     .findOne({ _id: subscription.listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
-  if (!source || !(await canAccess(platform, subscription.owner_id, source.owner_id)))
+  if (!source || !(await canAccessCached(platform, subscription.owner_id, source.owner_id)))
     return "listener-absent";
   const run = {
     kind: "event" as const,
@@ -176,6 +177,7 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
     at_ms: eventMs(event.event_id),
     event: emission.event,
     hops,
+    ...carriedBy(event, subscription, source),
     ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
@@ -183,13 +185,23 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
   return isAccepted ? null : "queue-full";
 };
 
+/** The accounts that a subscription to a source connects, for its run, which may wait; nothing within one account. */
+export function carriedBy(
+  event: Pick<StoredEvent, "emitter_id" | "owner_id">,
+  { owner_id: subscriber }: Pick<Subscription, "owner_id">,
+  source: Pick<Source, "owner_id">,
+): Pick<TriggerItem, "carried"> {
+  if (event.owner_id === source.owner_id && subscriber === source.owner_id) return {};
+  return { carried: { subscriber, emitter: event.owner_id, emitter_id: event.emitter_id } };
+}
+
 /** The run of a source that listens: derived, so that a repeated fan-out runs it once, since its run record exists. */
 export const listenerRunId = (event: Pick<StoredEvent, "_id" | "event_id">, subscriptionId: string): string =>
   derivedId("run", eventMs(event.event_id), event._id, subscriptionId);
 
 const handToWorkflow: HandTo = async (platform, event, subscription, emission, hops) => {
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
-  if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id)))
+  if (!workflow || !(await canAccessCached(platform, subscription.owner_id, workflow.owner_id)))
     return "listener-absent";
   const job = {
     workflow_id: subscription.listener_id,

@@ -1,5 +1,5 @@
 import { acceptRuns } from "../accepted/accept-runs.ts";
-import { canAccess } from "../accounts/access.ts";
+import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
 import { retryDelivery } from "../deliveries/manual-retry.ts";
@@ -16,7 +16,7 @@ import { openedQueue } from "../queues/define-queue.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/check-ids.ts";
 import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
-import type { EmitDeps } from "./fan-out.ts";
+import { carriedBy, type EmitDeps } from "./fan-out.ts";
 import { eventOf } from "./read-payload.ts";
 import { searchedBy, storeEvents } from "./store.ts";
 import { type FoundEvent, findEvent, type TraceDeps } from "./trace.ts";
@@ -158,13 +158,14 @@ async function send(
 async function replayToSource(
   platform: ReplayDeps,
   event: StoredEvent,
-  { listener_id, owner_id }: Subscription,
+  subscription: Subscription,
   replayed: Replayed,
 ): Promise<void> {
+  const { listener_id, owner_id } = subscription;
   const source = await Sources(platform.mongo)
     .findOne({ _id: listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
-  if (!source || !(await canAccess(platform, owner_id, source.owner_id))) {
+  if (!source || !(await canAccessCached(platform, owner_id, source.owner_id))) {
     replayed.skipped.push({ listener_id, reason: "it is disabled or no longer accessible" });
     return;
   }
@@ -176,6 +177,7 @@ async function replayToSource(
     at_ms: platform.clock(),
     event: JSON.parse(event.event),
     hops: 1,
+    ...carriedBy(event, subscription, source),
     ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
@@ -193,7 +195,7 @@ async function replayToWorkflow(
   const { listener_id, owner_id, _id: subscription_id } = subscription;
   const skip = (reason: string) => void replayed.skipped.push({ listener_id, reason });
   const workflow = await Workflows(platform.mongo).findById(listener_id, { owner_id: 1 }).lean();
-  if (!workflow || !(await canAccess(platform, owner_id, workflow.owner_id))) {
+  if (!workflow || !(await canAccessCached(platform, owner_id, workflow.owner_id))) {
     return skip("it was deleted, or is no longer accessible");
   }
   const job = {

@@ -8,7 +8,7 @@ import { EVENT_KEPT_SECONDS } from "./event.ts";
 /**
  * `pending`: the next attempt is due at `next_attempt_at_ms`. `delivered`: the endpoint returned a 2xx. `failed`: the
  * retry schedule is exhausted, the webhook is disabled or the payload is gone. `cancelled`: the webhook or the
- * subscription was deleted (docs/states.md#delivery).
+ * subscription was deleted, or access was lost (docs/states.md#delivery).
  */
 export type DeliveryState = "pending" | "delivered" | "failed" | "cancelled";
 
@@ -59,6 +59,8 @@ export interface Delivery {
   webhook_id: string;
   owner_id: string;
   subscription_id: string;
+  /** The owner of the subscription, which may be deleted with its emitter; absent in a delivery of an earlier release. */
+  subscriber_id?: string;
   emitter_id: string;
   emit_id: string;
   event_id: string;
@@ -103,6 +105,7 @@ export const Deliveries = collection<Delivery>(
       webhook_id: { type: String, required: true },
       owner_id: { type: String, required: true },
       subscription_id: { type: String, required: true },
+      subscriber_id: { type: String, default: undefined },
       emitter_id: { type: String, required: true },
       emit_id: { type: String, required: true, index: true },
       event_id: { type: String, required: true },

@@ -24,6 +24,13 @@ const Trigger = Type.Object({
   /** The argument of `run`. */
   event: Type.Unknown(),
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  /**
+   * The owners of the subscription that an event came by and of its emitter, unless both are the source's: access is asked again when
+   * the run starts. An older worker does not ask.
+   */
+  carried: Type.Optional(
+    Type.Object({ subscriber: Type.String(), emitter: Type.String(), emitter_id: Type.String() }),
+  ),
   /** True if a person started it; an older worker records it as its `kind`. */
   by_hand: Type.Optional(Type.Boolean()),
 });

@@ -1,3 +1,4 @@
+import { subscriberAccess } from "../accounts/access.ts";
 import { limitsOf } from "../accounts/limits.ts";
 import { loadCode } from "../components/load-code.ts";
 import { AppError } from "../lib/errors.ts";
@@ -55,6 +56,7 @@ export async function runBatch(
     readMemoryFor(platform, source),
     checkEmissionsBacklog(platform, source),
   ]);
+  const lost = await findLost(platform, source, items);
   const batch = await RunBatch.open(platform, { source, memory, signal, claimed });
   const done: LogFields[] = [];
   const startedAt = performance.now();
@@ -68,7 +70,12 @@ export async function runBatch(
         done.push({ run_id: item.run_id, trigger: item.kind, outcome: "repeated" });
         continue;
       }
-      const ended = await batch.run(runnableTogether(item, others, known));
+      if (lost.has(item.run_id)) {
+        await countDrop(platform, item.carried?.emitter_id ?? sourceId, "listener-absent");
+        done.push({ run_id: item.run_id, trigger: item.kind, outcome: "access-lost" });
+        continue;
+      }
+      const ended = await batch.run(runnableTogether(item, others, new Set([...known, ...lost])));
       for (const { run } of ended) known.add(run._id);
       done.push(...ended.map(logFieldsOf));
     } catch (error) {
@@ -100,6 +107,24 @@ async function findKnown(
   return new Set([...settled, ...earlier.map(({ _id }) => _id)]);
 }
 
+/**
+ * Returns the ids of those runs whose event comes by a subscription whose owner has lost access since it was queued
+ * (docs/design.md#guarantee-6).
+ */
+async function findLost(
+  platform: RunDeps,
+  { owner_id: listener }: Pick<Source, "owner_id">,
+  items: TriggerItem[],
+): Promise<Set<string>> {
+  const lost = new Set<string>();
+  for (const { run_id, carried } of items) {
+    if (!carried) continue;
+    const access = await subscriberAccess(platform, { ...carried, listener });
+    if (!access.canReadEmitter || !access.canUseListener) lost.add(run_id);
+  }
+  return lost;
+}
+
 /** Reads a source's memory, which costs nothing for a component that has none. */
 async function readMemoryFor(platform: RunDeps, source: Source): Promise<Memory> {
   const { component } = await loadCode(platform, source.component_id);
@@ -124,10 +149,10 @@ async function checkEmissionsBacklog(
 
 /**
  * Returns the items that may start together: those before the next timer run, because `clearTick` must be called
- * when that starts, and before a repeated item.
+ * when that starts, and before one of `apart`, such as a repeated item.
  */
-function runnableTogether(first: TriggerItem, others: TriggerItem[], known: Set<string>): TriggerItem[] {
-  const ids = new Set([...known, first.run_id]);
+function runnableTogether(first: TriggerItem, others: TriggerItem[], apart: Set<string>): TriggerItem[] {
+  const ids = new Set([...apart, first.run_id]);
   const end = others.findIndex(({ run_id, kind }) => {
     if (kind === "timer" || ids.has(run_id)) return true;
     ids.add(run_id);

@@ -3,6 +3,7 @@ import { type EmittedEvent, fanOut } from "../../src/events/fan-out.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
+import { Memberships } from "../../src/models/organization.ts";
 import type { Subscription } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
@@ -144,6 +145,26 @@ describe("fan-out of an event", () => {
       expect(await queuedRuns(id)).to.deep.equal([]);
       expect(await jobsOf(id)).to.deep.equal([]);
     }
+  });
+
+  it("tells the run of a source of another account whose access is to be asked when it starts", async () => {
+    const org = newId("o");
+    await Memberships(platform.mongo).insertOne({
+      ...{ _id: `${org}-${owner}`, org_id: org, user_id: owner },
+      created_at: 0,
+    });
+    const [own, shared] = [
+      await storeSource(platform, { owner_id: owner }),
+      await storeSource(platform, { owner_id: org }),
+    ];
+    const event = emitted(1);
+    await fanOutTo(event, [subscription(own._id), subscription(shared._id)]);
+    const carriedTo = async (id: string) =>
+      (await queuedRuns(id)).map(item => "carried" in item && item.carried);
+    expect(await carriedTo(own._id)).to.deep.equal([false]);
+    expect(await carriedTo(shared._id)).to.deep.equal([
+      { subscriber: owner, emitter: owner, emitter_id: event.emitter.id },
+    ]);
   });
 
   it("ends a loop of sources that listen to each other and counts it, but still reaches webhooks", async () => {

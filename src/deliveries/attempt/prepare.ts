@@ -1,3 +1,4 @@
+import type { SubscriberAccess } from "../../accounts/access.ts";
 import type { EndReason } from "../../models/delivery.ts";
 import type { Webhook } from "../../models/webhook.ts";
 
@@ -5,8 +6,8 @@ import type { Webhook } from "../../models/webhook.ts";
 export interface DeliveryFacts {
   /** Null if it was deleted. */
   webhook: Webhook | null;
-  /** Whether the owner of the subscription still has access to the webhook. */
-  hasAccess: boolean;
+  /** Of the subscription's owner, to the webhook and to the emitter. */
+  access: SubscriberAccess;
   /** False if the subscription was ended. */
   isSubscribed: boolean;
   /** JSON; undefined if the event is no longer kept. */
@@ -25,9 +26,10 @@ export type Prepared =
   | { kind: "end" | "drop"; reason: UnsentReason };
 
 /** Decides whether an attempt, the first or a later one, is sent, or why not (docs/states.md#delivery). Pure. */
-export function prepare({ webhook, hasAccess, isSubscribed, payload }: DeliveryFacts): Prepared {
+export function prepare({ webhook, access, isSubscribed, payload }: DeliveryFacts): Prepared {
   if (!webhook) return { kind: "drop", reason: "webhook-deleted" };
-  if (!hasAccess) return { kind: "drop", reason: "access-lost" };
+  if (!access.canUseListener) return { kind: "drop", reason: "access-lost" };
+  if (!access.canReadEmitter) return { kind: "end", reason: "access-lost" };
   if (!isSubscribed) return { kind: "end", reason: "subscription-deleted" };
   if (!webhook.active) return { kind: "end", reason: "webhook-disabled" };
   if (payload === undefined) return { kind: "end", reason: "payload-gone" };

@@ -1,4 +1,4 @@
-import { canAccess } from "../../accounts/access.ts";
+import { subscriberAccess } from "../../accounts/access.ts";
 import { eventMs, eventScore } from "../../lib/event-id.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
@@ -12,7 +12,7 @@ import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/r
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "metrics" | "activity" | "queues" | "clock" | "config" | "log"
+  "mongo" | "redis" | "keys" | "routing" | "metrics" | "activity" | "queues" | "clock" | "config" | "log"
 >;
 
 /** Deliveries recorded and enqueued at a time, so that any number of listeners costs the same each. */
@@ -21,7 +21,7 @@ const CHUNK = 500;
 export interface DispatchListener {
   subscriptionId: string;
   webhookId: string;
-  /** The subscription's owner, who must still have access to the webhook. */
+  /** The subscription's owner, who must still have access to the webhook and to the emitter. */
   ownerId: string;
   /** The subscription's function, by its hash; absent without one. */
   functionHash?: string | undefined;
@@ -54,6 +54,7 @@ export async function createDeliveries(
 }
 
 async function createSome(platform: Deps, event: StoredEvent, listeners: DispatchListener[]): Promise<void> {
+  await platform.routing.refresh();
   const webhooks = await Webhooks(platform.mongo)
     .find({ _id: { $in: listeners.map(listener => listener.webhookId) } })
     .lean<Webhook[]>();
@@ -63,9 +64,13 @@ async function createSome(platform: Deps, event: StoredEvent, listeners: Dispatc
   const dropped: Unsent[] = [];
   for (const listener of listeners) {
     const webhook = byId.get(listener.webhookId) ?? null;
-    const hasAccess = webhook !== null && (await canAccess(platform, listener.ownerId, webhook.owner_id));
+    const access = await subscriberAccess(platform, {
+      subscriber: listener.ownerId,
+      emitter: event.owner_id,
+      listener: webhook?.owner_id ?? listener.ownerId,
+    });
     const delivery = newDelivery(platform, { ...event, id: event._id }, listener, webhook);
-    const prepared = prepare({ webhook, hasAccess, isSubscribed: true, payload: event.event });
+    const prepared = prepare({ webhook, access, isSubscribed: true, payload: event.event });
     if (prepared.kind === "send") pending.push(delivery);
     else (prepared.kind === "end" ? ended : dropped).push({ delivery, reason: prepared.reason });
   }
@@ -95,6 +100,7 @@ export function newDelivery(
     webhook_id: webhookId,
     owner_id: webhook?.owner_id ?? ownerId,
     subscription_id: subscriptionId,
+    subscriber_id: ownerId,
     emitter_id: event.emitter_id,
     emit_id: event.id,
     event_id: event.event_id,

@@ -36,7 +36,8 @@ const ReplayView = Type.Object(
     replayed: Type.Integer({ description: "Deliveries that are retried so far." }),
     skipped: Type.Integer({
       description:
-        "Those that can't be: their event, subscription or webhook is gone, or the webhook is disabled.",
+        "Those that can't be: their event, subscription or webhook is gone, the webhook is disabled, or the " +
+        "subscription's owner can't access the emitter or the webhook any more.",
     }),
     reason: OrNull(
       Type.String(),

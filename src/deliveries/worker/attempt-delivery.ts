@@ -1,4 +1,4 @@
-import { canAccess } from "../../accounts/access.ts";
+import { subscriberAccessNow } from "../../accounts/access.ts";
 import { AppError } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import type { Delivery } from "../../models/delivery.ts";
@@ -7,6 +7,7 @@ import { Snooze } from "../../queues/snooze.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { type Attempted, failedAttempt, makeAttempt } from "../attempt/attempt.ts";
+import { connectedBy } from "../attempt/connected-by.ts";
 import { type DeliveryFacts, prepare } from "../attempt/prepare.ts";
 import { endDelivery } from "../attempt/record.ts";
 import type { AttemptReads } from "./attempt-reads.ts";
@@ -145,17 +146,15 @@ async function loadFacts(
   { delivery, webhook }: DueDelivery,
   reads: AttemptReads,
 ): Promise<LoadedFacts> {
-  const [payload, subscription] = await Promise.all([
-    reads.payload(delivery.emit_id),
+  const [event, subscription] = await Promise.all([
+    reads.event(delivery.emit_id),
     reads.subscription(delivery.subscription_id),
   ]);
   return {
     webhook,
-    // Without the subscription its owner is unknown; it went with its source, or was ended.
-    hasAccess:
-      !webhook || !subscription || (await canAccess(platform, subscription.owner_id, webhook.owner_id)),
+    access: await subscriberAccessNow(platform, connectedBy(delivery, subscription, event)),
     isSubscribed: subscription !== null || !(await isSubscriptionEnded(platform, delivery)),
-    payload: payload ?? undefined,
+    payload: event?.event,
     functionHash: (subscription ?? delivery).function_hash ?? null,
     functionOwner: (subscription ?? delivery).owner_id,
   };

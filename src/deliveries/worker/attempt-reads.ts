@@ -1,6 +1,6 @@
 import { createBatcher } from "../../lib/batcher.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import { StoredEvents } from "../../models/event.ts";
+import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -10,8 +10,8 @@ export interface AttemptReads {
   /** With its last attempt only: that one holds the number, and reading all fifty would be a waste. */
   delivery(id: string): Promise<Delivery | null>;
   webhook(id: string): Promise<Webhook | null>;
-  /** An event's payload, as JSON. */
-  payload(emitId: string): Promise<string | null>;
+  /** An event: its payload, as JSON, and the owner of its emitter. */
+  event(emitId: string): Promise<Pick<StoredEvent, "event" | "owner_id"> | null>;
   subscription(id: string): Promise<Pick<Subscription, "owner_id" | "function_hash"> | null>;
 }
 
@@ -22,13 +22,6 @@ const PAYLOADS = { maxWeight: 16, concurrency: 4 };
 
 /** Reads what the attempts of one process ask for at the same time in one query of each kind. */
 export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): AttemptReads {
-  const payload = byId(
-    ids =>
-      StoredEvents(mongo)
-        .find({ _id: { $in: ids } }, { event: 1 })
-        .lean(),
-    PAYLOADS,
-  );
   return {
     delivery: byId(ids =>
       Deliveries(mongo)
@@ -40,7 +33,13 @@ export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): Attemp
         .find({ _id: { $in: ids } })
         .lean<Webhook[]>(),
     ),
-    payload: async emitId => (await payload(emitId))?.event ?? null,
+    event: byId(
+      ids =>
+        StoredEvents(mongo)
+          .find({ _id: { $in: ids } }, { event: 1, owner_id: 1 })
+          .lean(),
+      PAYLOADS,
+    ),
     subscription: byId(ids =>
       Subscriptions(mongo)
         .find({ _id: { $in: ids } }, { owner_id: 1, function_hash: 1 })

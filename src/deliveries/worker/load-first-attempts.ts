@@ -1,4 +1,4 @@
-import { canAccessCached } from "../../accounts/access.ts";
+import { subscriberAccess } from "../../accounts/access.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
@@ -84,7 +84,12 @@ export async function loadFirstAttempts(
     const subscription = { subscription_id: subscriptionId, emitter_id: event.emitter_id };
     const prepared = prepare({
       webhook,
-      hasAccess: webhook !== null && (await canAccessCached(platform, ownerId, webhook.owner_id)),
+      access: await subscriberAccess(platform, {
+        subscriber: ownerId,
+        // A job of an older version does not name its account: access was asked when it was made.
+        emitter: job.account_id ?? ownerId,
+        listener: webhook?.owner_id ?? ownerId,
+      }),
       isSubscribed: subscriptions.has(subscriptionId) || !(await isSubscriptionEnded(platform, subscription)),
       payload: event.body ?? bodies.get(event.id),
     });

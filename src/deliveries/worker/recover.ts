@@ -1,13 +1,13 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import { StoredEvents } from "../../models/event.ts";
 import { type Recovery, type Webhook, Webhooks } from "../../models/webhook.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, nextAttemptOf, type Recover } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { retryFields } from "../attempt/retry-fields.ts";
+import { type MaybeSendable, selectSendable } from "../attempt/select-sendable.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 
-type Failed = Pick<Delivery, "_id" | "emit_id" | "generation">;
+type Failed = MaybeSendable & Pick<Delivery, "_id" | "generation">;
 
 const BATCH = 500;
 /** Between two batches, so that a million retries neither hold a slot nor delay everything else. */
@@ -15,7 +15,8 @@ const BATCH_SPACING_MS = 250;
 
 /**
  * Handles a `recover` job: retries one batch of a webhook's failed deliveries, oldest first, and comes back for the next
- * (docs/design.md#delivery-to-a-webhook). Deliveries whose payload is gone stay failed. Where it stopped is in the webhook's
+ * (docs/design.md#delivery-to-a-webhook). Deliveries that may not be sent again stay failed
+ * (`selectSendable`). Where it stopped is in the webhook's
  * `recovery`, so a repeated job retries nothing twice.
  */
 export async function recoverFailed(
@@ -35,7 +36,7 @@ export async function recoverFailed(
   const failed: Failed[] = await Deliveries(platform.mongo)
     .find(
       { webhook_id: webhook._id, state: "failed", _id: { $gte: recovery.next_delivery_id } },
-      { emit_id: 1, generation: 1 },
+      { emit_id: 1, subscription_id: 1, subscriber_id: 1, owner_id: 1, generation: 1 },
     )
     .sort({ _id: 1 })
     // The one more is the first of the next batch.
@@ -65,11 +66,7 @@ async function save(
 }
 
 async function recoverBatch(platform: DeliveryDeps, webhook: Webhook, failed: Failed[]): Promise<number> {
-  const payloads = await StoredEvents(platform.mongo)
-    .find({ _id: { $in: failed.map(delivery => delivery.emit_id) } }, { _id: 1 })
-    .lean();
-  const kept = new Set(payloads.map(payload => payload._id));
-  const recoverable = failed.filter(delivery => kept.has(delivery.emit_id));
+  const recoverable = (await selectSendable(platform, failed)).map(({ row }) => row);
   if (recoverable.length === 0) return 0;
   const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(
     recoverable.map(({ _id, generation }) => ({

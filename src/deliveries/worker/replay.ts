@@ -1,14 +1,14 @@
+import { canAccessCached } from "../../accounts/access.ts";
 import { AppError } from "../../lib/errors.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import { StoredEvents } from "../../models/event.ts";
 import { type Replay, Replays } from "../../models/replay.ts";
-import { Subscriptions } from "../../models/subscription.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, nextAttemptOf, type ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { describeError } from "../../store/set-aside.ts";
 import { retryFields } from "../attempt/retry-fields.ts";
+import { selectSendable } from "../attempt/select-sendable.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 
@@ -43,7 +43,8 @@ async function replayBatch(
   { replay, job }: { replay: Replay; job: ReplayJob },
   batchSize: number,
 ): Promise<LogFields> {
-  const { owner_id: owner, owners, filter } = replay;
+  const { owner_id: owner, filter } = replay;
+  const owners = await stillAccessible(platform, replay);
   const selection = await selectDeliveries(platform, { owner, owners }, filter).catch((error: unknown) => {
     if (error instanceof AppError && error.code !== "unavailable") return error;
     throw error;
@@ -70,6 +71,13 @@ async function replayBatch(
   throw new Snooze(BATCH_SPACING_MS, { ...job, replayed });
 }
 
+/** Without the organizations that its user has left since the replay was requested. */
+async function stillAccessible(platform: DeliveryDeps, { owner_id, owners }: Replay): Promise<string[]> {
+  await platform.routing.refresh();
+  const access = await Promise.all(owners.map(owner => canAccessCached(platform, owner_id, owner)));
+  return owners.filter((_, i) => access[i]);
+}
+
 /** Changes the replay, unless it was stopped. */
 async function save(
   { mongo }: Pick<DeliveryDeps, "mongo">,
@@ -81,7 +89,7 @@ async function save(
 
 /** Retries those of the deliveries that can be sent, and returns how many. */
 async function retryAll(platform: DeliveryDeps, rows: Delivery[]): Promise<number> {
-  const sendable = await selectSendable(platform, rows);
+  const sendable = await selectReplayable(platform, rows);
   if (sendable.length === 0) return 0;
   const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(
     sendable.map(({ _id, generation }) => ({
@@ -100,23 +108,16 @@ async function retryAll(platform: DeliveryDeps, rows: Delivery[]): Promise<numbe
   return modifiedCount;
 }
 
-async function selectSendable({ mongo }: Pick<DeliveryDeps, "mongo">, rows: Delivery[]): Promise<Delivery[]> {
-  const idsOf = (field: "emit_id" | "subscription_id" | "webhook_id") => [
-    ...new Set(rows.map(row => row[field])),
-  ];
-  const [events, subscriptions, webhooks] = await Promise.all([
-    StoredEvents(mongo)
-      .find({ _id: { $in: idsOf("emit_id") } }, { _id: 1 })
-      .lean(),
-    Subscriptions(mongo)
-      .find({ _id: { $in: idsOf("subscription_id") } }, { _id: 1 })
-      .lean(),
-    Webhooks(mongo)
-      .find({ _id: { $in: idsOf("webhook_id") }, active: true }, { _id: 1 })
+/** Those that may be sent again, whose subscription still exists, and whose webhook is active. */
+async function selectReplayable(platform: DeliveryDeps, rows: Delivery[]): Promise<Delivery[]> {
+  const [sendable, webhooks] = await Promise.all([
+    selectSendable(platform, rows),
+    Webhooks(platform.mongo)
+      .find({ _id: { $in: [...new Set(rows.map(row => row.webhook_id))] }, active: true }, { _id: 1 })
       .lean(),
   ]);
-  const exists = new Set([...events, ...subscriptions, ...webhooks].map(({ _id }) => _id));
-  return rows.filter(
-    row => exists.has(row.emit_id) && exists.has(row.subscription_id) && exists.has(row.webhook_id),
+  const isActive = new Set(webhooks.map(({ _id }) => _id));
+  return sendable.flatMap(({ row, isSubscribed }) =>
+    isSubscribed && isActive.has(row.webhook_id) ? [row] : [],
   );
 }

@@ -1,0 +1,42 @@
+import { subscriberAccess } from "../../accounts/access.ts";
+import type { Delivery } from "../../models/delivery.ts";
+import { StoredEvents } from "../../models/event.ts";
+import { Subscriptions } from "../../models/subscription.ts";
+import type { Platform } from "../../platform.ts";
+import { connectedBy } from "./connected-by.ts";
+
+/** What must be read of a delivery to know whether it may be sent again. */
+export type MaybeSendable = Pick<Delivery, "emit_id" | "subscription_id" | "subscriber_id" | "owner_id">;
+
+/**
+ * Returns those of these deliveries that may be sent again: their event is kept, and the subscription's owner can access its
+ * emitter and the listener (docs/design.md#guarantee-6). `isSubscribed` is false if the subscription was deleted.
+ */
+export async function selectSendable<Row extends MaybeSendable>(
+  platform: Pick<Platform, "mongo" | "routing">,
+  rows: Row[],
+): Promise<{ row: Row; isSubscribed: boolean }[]> {
+  const idsOf = (field: "emit_id" | "subscription_id") => [...new Set(rows.map(row => row[field]))];
+  const [events, subscriptions] = await Promise.all([
+    StoredEvents(platform.mongo)
+      .find({ _id: { $in: idsOf("emit_id") } }, { owner_id: 1 })
+      .lean(),
+    Subscriptions(platform.mongo)
+      .find({ _id: { $in: idsOf("subscription_id") } }, { owner_id: 1 })
+      .lean(),
+    platform.routing.refresh(),
+  ]);
+  const eventOf = new Map(events.map(event => [event._id, event]));
+  const subscriptionOf = new Map(subscriptions.map(subscription => [subscription._id, subscription]));
+  const sendable: { row: Row; isSubscribed: boolean }[] = [];
+  for (const row of rows) {
+    const event = eventOf.get(row.emit_id);
+    if (!event) continue;
+    const subscription = subscriptionOf.get(row.subscription_id);
+    const access = await subscriberAccess(platform, connectedBy(row, subscription, event));
+    if (access.canReadEmitter && access.canUseListener) {
+      sendable.push({ row, isSubscribed: subscription !== undefined });
+    }
+  }
+  return sendable;
+}
