@@ -2,9 +2,9 @@ import type { Context } from "koa";
 import { Type } from "typebox";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
 import type { PageRequest } from "../store/page.ts";
+import type { ReadBody } from "./body/read-json-body.ts";
 import { type FieldFilter, readFieldFilter, responseFields } from "./fields.ts";
 import { isPaged, readPage } from "./pagination.ts";
-import type { ReadBody } from "./read-body.ts";
 import { queryParametersOf } from "./request-parameters.ts";
 import type { AnyRoute } from "./route.ts";
 import { type Check, type Coerce, compileCheck, compileCoerce } from "./validate.ts";
@@ -14,6 +14,8 @@ export interface Input {
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: Record<string, unknown>;
+  /** The text of the whole body. */
+  bodyText: string;
   page: PageRequest;
   filter: FieldFilter;
   orgId?: string;
@@ -132,7 +134,8 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
   return async (ctx, params) => {
     checkParams(params, checkPath, route);
     const { given, errors } = readQueryString(ctx.querystring);
-    const { query, body, isInBody } = separateParameters(given, await readBody(ctx), coerce);
+    const { fields, text: bodyText } = await readBody(ctx);
+    const { query, body, isInBody } = separateParameters(given, fields, coerce);
     const found = checkQuery(query);
     const strings = stringsOf(query);
     const { filter, errors: filterErrors } = readFieldFilter(strings, known);
@@ -148,6 +151,6 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     );
     errors.push(...located, ...checkBody(body));
     if (errors.length > 0) throw invalidInput(errors);
-    return { params, query, body, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
+    return { params, query, body, bodyText, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
   };
 }

@@ -54,6 +54,8 @@ export interface RouteRequest<Deps, Params, Query, Body, Resource> {
   params: Params;
   query: Query;
   body: Body;
+  /** The JSON that `body` was parsed from; "" without a body. */
+  bodyText: string;
   /** Reading it throws on a public route. */
   caller: Caller;
   /** The account that the request acts for: the organization of the path or of `org_id`, otherwise the user. */

@@ -1,13 +1,14 @@
 import { Router, type RouterContext } from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { AppError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { requestTurns } from "../limits/request-turns.ts";
 import { type Authenticate, loadResource, type Scope, scopeOf } from "./authorize.ts";
+import { createReadBody, type ReadBody } from "./body/read-json-body.ts";
 import { BodyShares } from "./body-shares.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { KeyGate } from "./key-gate.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { createReadBody, type ReadBody } from "./read-body.ts";
 import { compileInput, type Input, type ReadInput } from "./read-input.ts";
 import { requestState } from "./request-log.ts";
 import type { AnyRoute, Caller } from "./route.ts";
@@ -60,12 +61,13 @@ function serve<Deps>(
     const { requestId, log } = requestState(ctx);
     const scope = caller ? scopeOf(route, caller, input) : NO_ACCOUNTS;
     const resource = await loadResource(route, options.deps, input.params, scope.owners);
-    const { params, query, body, page } = input;
+    const { params, query, body, bodyText, page } = input;
     const call = (called: AnyRoute<Deps>, named: { params: Input["params"]; resource: unknown }) =>
       called.handler({
         deps: options.deps,
         query,
         body,
+        bodyText,
         ...scope,
         ...named,
         page,
@@ -137,6 +139,12 @@ function patterns(prefix: string, path: string): string[] {
 
 const parameterCount = (route: { path: string }) => route.path.split("{").length;
 
+/** A stranger's body is kept small: nothing else bounds how many there are. */
+function readBodyOf(route: AnyRoute, maxBodyBytes: number): ReadBody {
+  if (route.access.kind !== "public") return createReadBody(Math.max(route.maxBodyBytes ?? 0, maxBodyBytes));
+  return createReadBody(Math.min(LIMITS.publicBodyBytes.value, maxBodyBytes));
+}
+
 /** Responds to a method that the path does not support: OPTIONS lists the supported ones, any other is rejected. */
 function rejectMethod(ctx: Context, methods: Set<string>): void {
   ctx.set("Allow", [...methods, "OPTIONS"].join(", "));
@@ -156,7 +164,6 @@ export function createRouter<Deps>(
 ): Middleware {
   const router = new Router({ sensitive: true });
   const maxBodyBytes = options.maxBodyBytes ?? 1024 * 1024;
-  const readSmallBody = createReadBody(maxBodyBytes);
   const { authenticate, isKey = () => true, readSession, rateLimit } = options;
   const gate = new KeyGate({ authenticate, isKey, readSession, rateLimit });
   const shared = { gate, bodies: new BodyShares() };
@@ -169,8 +176,7 @@ export function createRouter<Deps>(
     }
     // What reads one resource that this route creates.
     const read = routes.find(({ method, path }) => method === "GET" && path === `${route.path}/{id}`);
-    const most = Math.max(route.maxBodyBytes ?? 0, maxBodyBytes);
-    const readBody = most > maxBodyBytes ? createReadBody(most) : readSmallBody;
+    const readBody = readBodyOf(route, maxBodyBytes);
     const handler = serve(route, options, { readBody, read, ...shared });
     router.register(patterns(options.prefix, route.path), [route.method], handler);
   }

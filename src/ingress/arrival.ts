@@ -1,4 +1,6 @@
 import type { Context } from "koa";
+import { readBytes } from "../http/body/read-bytes.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { withoutSessionCookie } from "../http/session-cookie.ts";
 import { ingressBase } from "../lib/ingress-address.ts";
 import type { Platform } from "../platform.ts";
@@ -6,7 +8,7 @@ import type { Enqueue } from "./enqueue.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import type { IngressShares } from "./ingress-shares.ts";
 import type { LargeBodies } from "./large-bodies.ts";
-import { readBody } from "./read-body.ts";
+import { MAX_BODY_BYTES } from "./response.ts";
 
 /** A request at an endpoint, and what it uses of this process. */
 export interface Arrival {
@@ -20,7 +22,7 @@ export interface Arrival {
 
 /**
  * Reads a request within the account's shares, and calls `accept` with its event, in the account's turn if its body is large. Its
- * body is not kept afterwards. Throws as `readBody` and `httpEvent` do, `rate-limited`, `unavailable` and what `accept` throws.
+ * body is not kept afterwards. Throws as `readBytes` and `httpEvent` do, `rate-limited`, `unavailable` and what `accept` throws.
  */
 export async function withEvent(
   platform: Pick<Platform, "config">,
@@ -31,9 +33,13 @@ export async function withEvent(
   const { ctx, largeBodies, shares } = arrival;
   let held = 0;
   try {
-    const body = await readBody(ctx.req, bytes => {
-      shares.bytes.hold(account, bytes);
-      held += bytes;
+    const body = await readBytes(ctx.req, {
+      maxBytes: MAX_BODY_BYTES,
+      keepsUnknown: true,
+      count: bytes => {
+        shares.bytes.hold(account, bytes);
+        held += bytes;
+      },
     });
     await largeBodies.run(account, body.length, async () =>
       accept(await httpEvent(rawRequest(platform, arrival, body))),
@@ -57,6 +63,5 @@ const rawRequest = (
     : ctx.headers,
   body,
   url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
-  // The address that the proxy in front of this server saw. The sender may have written the ones before it.
-  clientIp: ctx.ips.at(-1) ?? ctx.ip,
+  clientIp: clientAddress(ctx),
 });

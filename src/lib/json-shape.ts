@@ -24,11 +24,14 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return walk(value, levels, () => undefined) > levels;
 }
 
-/** Returns true if a key in a JSON value contains a NUL character, which MongoDB can't store. */
-export function hasNulKey(value: unknown): boolean {
-  let found = false;
+/** Returns a key in a JSON value for which `isSought` is true; undefined without one. */
+export function findKey(value: unknown, isSought: (key: string) => boolean): string | undefined {
+  let found: string | undefined;
   walk(value, Number.POSITIVE_INFINITY, key => {
-    found ||= key.includes("\0");
+    if (found === undefined && isSought(key)) found = key;
   });
   return found;
 }
+
+/** True for a key with a NUL character, which MongoDB can't store. */
+export const hasNul = (key: string): boolean => key.includes("\0");

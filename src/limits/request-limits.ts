@@ -38,6 +38,27 @@ export const REQUEST_LIMITS = defineLimits({
     what: "time in which a request must arrive, with its body",
     beyond: "408 `too-slow`, and the connection is closed",
   },
+  publicBodyBytes: {
+    value: 16 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "body of an API request that needs no key, such as a sign-in, after decompression",
+    beyond: "413 `too-large`",
+  },
+  drainedBytes: {
+    value: 256 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "body of a request that is responded to before it has arrived, such as a rejected one, whose connection stays open",
+    beyond: "the connection is closed after the response, which says so",
+  },
+  drainMs: {
+    value: 3000,
+    unit: "ms",
+    per: "request",
+    what: "time for which what is left of such a body is read and thrown away",
+    beyond: "the connection is closed",
+  },
   requestsInProgress: {
     value: 2000,
     unit: "count",

@@ -1,9 +1,8 @@
 import type { Context, Middleware } from "koa";
-import getRawBody from "raw-body";
+import { readText } from "../http/body/read-text.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { createGuessLimit } from "../http/guess-limit.ts";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
-import { AppError } from "../lib/errors.ts";
 import { isSameSecret } from "../lib/same-secret.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
@@ -78,7 +77,8 @@ export class SignIn {
   };
 
   async #signIn(ctx: Context): Promise<void> {
-    const isRight = isSameSecret((await readForm(ctx)).get("password") ?? "", this.#password);
+    const form = new URLSearchParams((await readText(ctx.req, MAX_FORM_BYTES)).text);
+    const isRight = isSameSecret(form.get("password") ?? "", this.#password);
     await this.#limitGuesses(clientAddress(ctx), isRight);
     if (!isRight) return sendPage(ctx, 401, signInPage("That is not ADMIN_PASSWORD."));
     const token = this.#sessions.start(this.#platform.clock());
@@ -106,22 +106,6 @@ export class SignIn {
     const isSecure = ctx.secure || this.#platform.config.publicUrl.startsWith("https:");
     const attributes = [`Path=${ADMIN_PATH}`, `Max-Age=${maxAgeS}`, "HttpOnly", "SameSite=Strict"];
     ctx.set("Set-Cookie", [`${COOKIE}=${value}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; "));
-  }
-}
-
-async function readForm(ctx: Context): Promise<URLSearchParams> {
-  try {
-    const text = await getRawBody(ctx.req, {
-      length: ctx.request.length,
-      limit: MAX_FORM_BYTES,
-      encoding: "utf8",
-    });
-    return new URLSearchParams(text);
-  } catch (error) {
-    if ((error as { type?: string }).type !== "entity.too.large") {
-      throw new AppError("invalid", "the body could not be read", { cause: error });
-    }
-    throw new AppError("too-large", `the form is larger than ${MAX_FORM_BYTES / 1024} KB`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { type AppError, invalidField } from "../lib/errors.ts";
-import { hasNulKey, isDeeperThan } from "../lib/json-shape.ts";
+import { findKey, hasNul, isDeeperThan } from "../lib/json-shape.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { ComponentDescription } from "./protocol.ts";
@@ -91,7 +91,8 @@ function checkValues(description: ComponentDescription): void {
     if (isDeeperThan(prop, MAX_DEPTH)) {
       throw invalidField("component", path, `is nested deeper than ${MAX_DEPTH} levels`);
     }
-    if (hasNulKey(prop)) throw invalidField("component", path, "contains a key with a NUL character");
+    if (findKey(prop, hasNul) !== undefined)
+      throw invalidField("component", path, "contains a key with a NUL character");
   }
   if (Buffer.byteLength(JSON.stringify(description)) > MAX_BYTES) {
     throw invalidField(

@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { readBytes } from "../../http/body/read-bytes.ts";
+import { createBoundedServer } from "../../http/bounded-server.ts";
 import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
-import { readBody } from "../../ingress/read-body.ts";
-import { CORS, type IngressResponse, rejected } from "../../ingress/response.ts";
+import { CORS, type IngressResponse, MAX_BODY_BYTES, rejected } from "../../ingress/response.ts";
 import { AppError } from "../../lib/errors.ts";
 
 export interface HttpPort {
@@ -18,7 +19,7 @@ async function readEvent(message: IncomingMessage, portUrl: string): Promise<Htt
     path: path || "/",
     search: new URLSearchParams(query.join("?")),
     headers,
-    body: await readBody(message),
+    body: await readBytes(message, { maxBytes: MAX_BODY_BYTES, keepsUnknown: true }),
     url: `${portUrl}${target}`,
     clientIp: socket.remoteAddress ?? "",
   });
@@ -35,7 +36,7 @@ export async function openHttpPort(
   handle: (event: HttpEvent) => Promise<IngressResponse>,
 ): Promise<HttpPort> {
   let url = "";
-  const server = createServer(async (message, response) => {
+  const server = createBoundedServer(async (message, response) => {
     const send = ({ status, headers, body }: IngressResponse) =>
       response.writeHead(status, { ...CORS, ...headers }).end(body);
     if (message.method === "OPTIONS") {
@@ -49,8 +50,6 @@ export async function openHttpPort(
       const isTooLarge = error instanceof AppError && error.code === "too-large";
       const detail = error instanceof AppError ? error.message : "the body could not be read";
       send(rejected(isTooLarge ? 413 : 400, detail));
-      // The rest of the body is not read.
-      message.socket.destroySoon();
     }
   });
   await new Promise<void>((resolve, reject) => {

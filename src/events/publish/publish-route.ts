@@ -39,11 +39,11 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
     response: accepted(202, Published),
     errors: ["unavailable"],
     example: { ...example, response: { emit_ids: ["order-17"] } },
-    handler: async ({ deps, resource, body, ctx, caller }) => {
+    handler: async ({ deps, resource, body, bodyText, ctx, caller }) => {
       const key = ctx.get("idempotency-key");
       const { published, trace } = await publishEvents(deps, resource, {
         body,
-        text: String(ctx.request.rawBody ?? ""),
+        text: bodyText,
         repeatedAs: key === "" ? undefined : `${caller.keyId}\n${key}`,
         inbound: inboundTrace(deps, ctx.headers),
       });
