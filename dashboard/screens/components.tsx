@@ -182,6 +182,11 @@ function Detail({ component }: { component: Schemas["Component"] }) {
           <dl class="facts">
             <dt>Key</dt>
             <dd>{component.key ?? "–"}</dd>
+            <dt>Owner</dt>
+            <dd>
+              {component.owner_id}
+              {component.published && " · published for every account"}
+            </dd>
             <dt>Address</dt>
             <dd>
               {link ? (

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { Component } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import type { Run } from "./run.ts";
 
@@ -14,11 +15,13 @@ async function saveFile(platform: Platform, path: string): Promise<string> {
   return (await saveModules(platform, saver, fromFile(path), null))._id;
 }
 
-/** Adds to the commands of components the one that needs the settings of the stores. */
-export function publishComponentCommand(component: Command, run: Run): void {
+const OPERATORS = "For operators, who have the settings of the stores:";
+
+/** Adds to the commands of components those that need the settings of the stores. */
+export function publishComponentCommands(component: Command, run: Run): void {
   component
     .command("publish")
-    .helpGroup("For operators, who have the settings of the stores:")
+    .helpGroup(OPERATORS)
     .description(
       "publish a component for every account: a local file with its relative imports, or a saved one by id",
     )
@@ -27,8 +30,26 @@ export function publishComponentCommand(component: Command, run: Run): void {
       run(async platform => {
         const { publishComponent } = await import("../components/publish.ts");
         const id = /^sc_[A-Za-z0-9]{16}$/.test(fileOrId) ? fileOrId : await saveFile(platform, fileOrId);
-        const component = await publishComponent(platform, id);
-        return { id: component._id, key: component.key, name: component.name, version: component.version };
+        return shown(await publishComponent(platform, id));
+      }),
+    );
+  component
+    .command("unpublish")
+    .helpGroup(OPERATORS)
+    .description("take a published component back to its owner; what is deployed with it goes on")
+    .argument("<id>", "sc_…")
+    .action((id: string) =>
+      run(async platform => {
+        const { unpublishComponent } = await import("../components/publish.ts");
+        return shown(await unpublishComponent(platform, id));
       }),
     );
 }
+
+const shown = ({ _id: id, key, name, version, published }: Component) => ({
+  id,
+  key,
+  name,
+  version,
+  published,
+});

@@ -7,7 +7,7 @@ import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
-import { publishComponentCommand } from "./component.ts";
+import { publishComponentCommands } from "./component.ts";
 import { dashboardCommand } from "./dashboard.ts";
 import { deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
@@ -133,7 +133,7 @@ export function createProgram(): Command {
   deliveryCommands(program, tools);
   alertCommands(program, tools);
   connectionCommands(program, tools);
-  publishComponentCommand(savedComponentCommands(program, tools), run);
+  publishComponentCommands(savedComponentCommands(program, tools), run);
   publishCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);

@@ -1,32 +1,28 @@
+import { accountsOf } from "../http/authorize.ts";
+import type { Caller } from "../http/route.ts";
+
 /** The caller of a request that deploys a component. */
 export interface Deployer {
   /** Account that owns what is deployed. */
   owner: string;
-  /** Accounts of the request; a `key` names their components first. */
-  owners: string[];
-  /** Every account that the user can read; a component of any of them may be used. */
+  /**
+   * Every account that the user can read, that of the request first: a key names its components, an id those of all
+   * (docs/decisions/0048-whose-thing-a-name-means.md).
+   */
   readable: string[];
   userId: string;
 }
 
-interface DeployRequest {
-  owner: string;
-  owners: string[];
-  caller: { userId: string; orgIds: string[] };
-}
-
 /** Returns who deploys a component by a request. */
-export const deployerOf = ({ owner, owners, caller: { userId, orgIds } }: DeployRequest): Deployer => ({
+export const deployerOf = ({ owner, caller }: { owner: string; caller: Caller }): Deployer => ({
   owner,
-  owners,
-  readable: [userId, ...orgIds],
-  userId,
+  readable: [...new Set([owner, ...accountsOf(caller)])],
+  userId: caller.userId,
 });
 
 /** Returns the caller who deploys what their account alone can read. */
 export const ownDeployer = ({ ownerId, userId }: { ownerId: string; userId: string }): Deployer => ({
   owner: ownerId,
-  owners: [ownerId],
   readable: [ownerId],
   userId,
 });

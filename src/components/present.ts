@@ -4,8 +4,8 @@ import { typeOf } from "./is-action.ts";
 
 /** Returns a component as the API shows it (docs/rest-api.md#component). */
 export function presentComponent(component: Component) {
-  const { _id, code, code_hash, name, version, key, component_url, description, created_at, updated_at } =
-    component;
+  const { _id, code, code_hash, name, version, key, component_url, description } = component;
+  const { owner_id, published, created_at, updated_at } = component;
   return {
     id: _id,
     code,
@@ -17,6 +17,8 @@ export function presentComponent(component: Component) {
     component_url,
     configurable_props: presentProps(description),
     additional_props: description.hasAdditionalProps === true,
+    owner_id,
+    published,
     created_at,
     updated_at,
   };

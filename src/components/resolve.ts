@@ -1,7 +1,7 @@
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Component } from "../models/component.ts";
 import type { Deployer } from "./deployer.ts";
-import { findComponent } from "./find.ts";
+import { findComponentToRun } from "./find.ts";
 import { isAction } from "./is-action.ts";
 import { type SaveDeps, saveComponent } from "./save.ts";
 
@@ -22,8 +22,8 @@ export const namesComponent = (input: ComponentInput): boolean =>
 
 /**
  * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. What an organization
- * deploys may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `not-found`, and
- * `invalid` also for an action that is deployed as a source or the reverse.
+ * deploys may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `not-found`,
+ * `conflict` for a key that means several, and `invalid` also for an action that is deployed as a source or the reverse.
  */
 export async function resolveComponent(
   platform: SaveDeps,
@@ -44,7 +44,7 @@ const IS_ACTION = 'is an action; deploy it by POST /destinations with the kind "
 async function findOrSave(platform: SaveDeps, deployer: Deployer, input: ComponentInput): Promise<Component> {
   const named = input.component_id ?? input.key;
   if (named !== undefined) {
-    const component = await findComponent(platform, named, deployer.owners, deployer.readable);
+    const component = await findComponentToRun(platform, named, deployer.readable);
     if (!component) throw notFound("component");
     return component;
   }

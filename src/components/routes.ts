@@ -29,6 +29,8 @@ const shown = {
   component_url: null,
   configurable_props: [{ name: "http", type: "$.interface.http" }],
   additional_props: false,
+  owner_id: "u_0CjB8sXp1LmN4vYb",
+  published: false,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
 };
@@ -104,6 +106,7 @@ export const componentRoutes = [
       what: "component",
       param: "key",
       load: findPublished,
+      errors: ["conflict"],
     },
     response: data(200, ComponentSchema),
     example: { params: { key: shown.key }, response: shown },
@@ -115,11 +118,14 @@ export const componentRoutes = [
     id: "getComponent",
     tag,
     summary: "Get a component by id or key",
-    description: "Given a key, returns your latest component with that key, otherwise the published one.",
+    description:
+      "A key names the latest component of your account with that key (of the organization's with `org_id`), otherwise the " +
+      "published one; `owner_id` says which. Components of your other organizations have to be named by id.",
     access: {
       kind: "resource",
       what: "component",
       load: findComponent,
+      errors: ["conflict"],
     },
     response: data(200, ComponentSchema),
     example: { params: { id: shown.id }, response: shown },

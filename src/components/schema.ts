@@ -33,6 +33,11 @@ export const ComponentSchema = Type.Object(
     additional_props: Type.Boolean({
       description: "True if its code makes further props, which `POST /components/{id}/props` gets.",
     }),
+    owner_id: Type.String({
+      description:
+        "Its owner: a user or an organization; `registry` for one that the operator published from files.",
+    }),
+    published: Type.Boolean({ description: "True if every account can use it, by its key too." }),
     created_at: Type.Integer(),
     updated_at: Type.Integer(),
   },

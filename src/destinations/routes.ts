@@ -44,7 +44,7 @@ export const destinationRoutes = [
     body: NewDestinationBody,
     requiresOneOf: KIND_NAMES,
     response: data(201, DestinationView),
-    errors: ["limit-reached", "not-found", "unavailable"],
+    errors: ["conflict", "limit-reached", "not-found", "unavailable"],
     links: { createSubscription: "listener_id" },
     example: {
       body: { name: "orders", redis_stream: { ...redis_stream, username: "headwater", password: "s3cret" } },

@@ -112,7 +112,7 @@ export const sourceRoutes = [
     requiresOneOf: ["component_id", "key", "component_code", "component_url"],
     response: data(201, SourceSchema),
     links: { createSubscription: "emitter_id" },
-    errors: ["limit-reached", "not-found", "unavailable"],
+    errors: ["conflict", "limit-reached", "not-found", "unavailable"],
     example: { body: example, response: shown },
     handler: async request => {
       const { deps, body } = request;

@@ -7,7 +7,7 @@ import { newCode, type Owner } from "./things.ts";
 
 const FIELDS = [
   ...["id", "code", "code_hash", "name", "version", "key", "component_url", "configurable_props"],
-  ...["additional_props", "type"],
+  ...["additional_props", "type", "owner_id", "published"],
   ...["created_at", "updated_at"],
 ];
 
@@ -38,6 +38,8 @@ describe("components", () => {
       version: "1.2.3",
       key: "every-prop",
       component_url: null,
+      owner_id: api.userId,
+      published: false,
     });
     expect(component.configurable_props).to.deep.equal([
       { name: "timer", type: "$.interface.timer", default: { intervalSeconds: 60 } },

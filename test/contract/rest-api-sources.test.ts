@@ -272,8 +272,8 @@ describe("sources", () => {
     for (const component_id of [personal, ofOther]) {
       expect((await deploy({ component_id })).body.data).to.include({ component_id });
     }
-    const { data } = (await deploy({ key: "shared-key" })).body;
-    expect(data.component_id).to.equal(personal);
+    rejected(await deploy({ key: "shared-key" }), 404);
+    const { data } = (await deploy({ component_id: personal })).body;
     const query = { org_id };
     expect(
       await api.expect(200, "PUT", `/sources/${data.id}`, { query, body: { component_id: ofOther } }),

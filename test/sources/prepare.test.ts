@@ -21,7 +21,7 @@ describe("prepareSource", () => {
   });
   after(() => platform.destroy());
 
-  const deployer = (id: string): Deployer => ({ owner: id, owners: [id], readable: [id], userId: id });
+  const deployer = (id: string): Deployer => ({ owner: id, readable: [id], userId: id });
   const prepare = (input: SourceInput, before?: Source, caller = mine) =>
     prepareSource(platform, caller, input, before);
   const valuesOf = (sealed: string) => JSON.parse(platform.secrets.open(sealed));

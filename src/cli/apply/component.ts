@@ -9,7 +9,10 @@ import type { FieldChange } from "./change.ts";
 import type { DeclaredComponent } from "./schema.ts";
 
 /** The component that a source or an action is to have. */
-export type WantedComponent = { saved: SavedComponent } | { hash: string; location: string };
+export type WantedComponent = { saved: SavedComponent; naming: Naming } | { hash: string; location: string };
+
+/** The field of a request that names a component. A key stays one: the server says whether it means several. */
+type Naming = { component_id: string } | { key: string };
 
 /** What the planning of sources and of actions needs. */
 export interface ComponentTools {
@@ -30,17 +33,24 @@ export async function wantedComponent(
   { file, url, component }: DeclaredComponent,
   { client, egress, path }: { client: Headwater; egress: Egress; path: string },
 ): Promise<WantedComponent> {
-  if (component !== undefined) return { saved: await client.components.get(component) };
+  if (component !== undefined) {
+    const saved = await client.components.get(component);
+    return { saved, naming: component === saved.id ? { component_id: saved.id } : { key: component } };
+  }
   const location = url ?? resolve(dirname(path), file ?? "");
   const loader = url === undefined ? fromFile(location) : fromUrl(url, egress);
   return { hash: (await readModuleGraph(loader)).hash, location };
 }
 
-/** Returns the component, which is saved now unless it was. */
-export const savedComponent = async (
+/** Returns the component, which is saved now unless it was, and what names it in a request. */
+export async function savedComponent(
   component: WantedComponent,
   { save }: Pick<ComponentTools, "save">,
-): Promise<SavedComponent> => ("saved" in component ? component.saved : await save(component.location));
+): Promise<{ saved: SavedComponent; naming: Naming }> {
+  if ("saved" in component) return component;
+  const saved = await save(component.location);
+  return { saved, naming: { component_id: saved.id } };
+}
 
 /** Whether the component with this id is the wanted one; `known` is null if the server does not show it. */
 export const isSameComponent = (

@@ -30,8 +30,8 @@ function planCreation(
     ...fieldChanges(compareDelivery(declared, shown)),
   ];
   const apply: Change["apply"] = async ids => {
-    const { id: component_id } = await savedComponent(component, tools);
-    const settings = { component_id, configured_props: declared.props ?? {} };
+    const { naming } = await savedComponent(component, tools);
+    const settings = { ...naming, configured_props: declared.props ?? {} };
     const { id } = await client.destinations.create({ name, ...newDelivery(declared), action: settings });
     ids.actions.set(key, id);
     if (declared.active === false) await client.destinations.update(id, { active: false });
@@ -58,10 +58,10 @@ async function planUpdate(
   ];
   if (fields.length === 0) return null;
   const apply = async () => {
-    const next = isSame ? known : await savedComponent(component, tools);
+    const next = isSame ? null : await savedComponent(component, tools);
     const settings = {
-      ...(!isSame && next && { component_id: next.id }),
-      configured_props: changedProps(given.wanted, props.left, next),
+      ...next?.naming,
+      configured_props: changedProps(given.wanted, props.left, next?.saved ?? known),
     };
     await client.destinations.update(current.id, { ...changedDelivery(declared), action: settings });
   };

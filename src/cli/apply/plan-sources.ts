@@ -29,8 +29,8 @@ function planCreation(
     ...(active === undefined ? [] : [{ field: "active", to: active }]),
   ];
   const apply: Change["apply"] = async ids => {
-    const { id } = await savedComponent(component, tools);
-    const created = await client.sources.create({ component_id: id, name, configured_props: props });
+    const { naming } = await savedComponent(component, tools);
+    const created = await client.sources.create({ ...naming, name, configured_props: props });
     ids.sources.set(key, created.id);
     if (active === false) await client.sources.update(created.id, { active });
   };
@@ -58,10 +58,10 @@ async function planUpdate(
   ];
   if (fields.length === 0) return null;
   const apply = async () => {
-    const next = isSame ? known : await savedComponent(component, tools);
+    const next = isSame ? null : await savedComponent(component, tools);
     await client.sources.update(id, {
-      ...(!isSame && next && { component_id: next.id }),
-      configured_props: changedProps(given.wanted, props.left, next),
+      ...next?.naming,
+      configured_props: changedProps(given.wanted, props.left, next?.saved ?? known),
       // Left out, it would become active.
       active: declared.active ?? current.active,
     });

@@ -63,6 +63,8 @@ function detailOf(component: Component): string {
     type: component.type,
     version: component.version,
     key: component.key,
+    owner: component.owner_id,
+    published: component.published,
     address: component.component_url,
     "SHA-256": component.code_hash,
     "further props": component.additional_props ? "made by its code" : undefined,

@@ -1,6 +1,6 @@
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
-import { findComponent } from "../find.ts";
+import { componentToRun } from "../find.ts";
 import { type NextPropsDeps, nextProps } from "./next-props.ts";
 import { NextPropsRequestSchema, NextPropsSchema, presentNextProps } from "./schema.ts";
 
@@ -17,7 +17,7 @@ export const additionalPropsRoutes = [
     description:
       "Calls the component's `additionalProps` with the props so far, in a sandbox, for at most 10 s. It counts as a run. " +
       "What the code threw is in `error`; props that can't be used are a 400.",
-    access: { kind: "resource", what: "component", load: findComponent },
+    access: componentToRun,
     body: NextPropsRequestSchema,
     response: data(200, NextPropsSchema),
     errors: ["unavailable"],

@@ -1,7 +1,7 @@
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { type FindDeps, findDynamicProps } from "../additional-props/find-dynamic-props.ts";
-import { findComponent } from "../find.ts";
+import { componentToRun } from "../find.ts";
 import { askOptions, type ConfigureDeps } from "./ask-options.ts";
 import { OptionsRequestSchema, OptionsSchema, optionsRequest } from "./schema.ts";
 
@@ -18,7 +18,7 @@ export const configureRoutes = [
     description:
       "Calls the prop's `options` function with the props so far, in a sandbox, for at most 10 s. It counts as a run. " +
       "What the code threw is in `error`, and not a 400.",
-    access: { kind: "resource", what: "component", load: findComponent },
+    access: componentToRun,
     body: OptionsRequestSchema,
     response: data(200, OptionsSchema),
     errors: ["unavailable"],
