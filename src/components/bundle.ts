@@ -3,6 +3,7 @@ import { AppError } from "../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SCRIPT_START } from "../sandbox/child/script-start.ts";
+import { OWN_FILE } from "../sandbox/child/wire.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
@@ -197,7 +198,8 @@ function unlessTopLevelAwait(error: unknown): undefined {
 function withSourceMap(files: { path: string; text: string }[], banner: string, first: string): string {
   const code = files.find(file => file.path.endsWith(".js"))?.text ?? "";
   const map = JSON.parse(files.find(file => file.path.endsWith(".map"))?.text ?? "{}");
-  const inline = Buffer.from(JSON.stringify({ ...map, file: undefined })).toString("base64");
+  const sources = (map.sources as string[]).map(source => source && OWN_FILE + source);
+  const inline = Buffer.from(JSON.stringify({ ...map, sources, file: undefined })).toString("base64");
   return `${banner}${first}${code.slice(banner.length)}//# sourceMappingURL=data:application/json;base64,${inline}\n`;
 }
 

@@ -3,7 +3,7 @@ import type { Source } from "../models/source.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
-import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
+import { emissionsOf, MAX_LOG_EVENTS, recordedError } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
 import { idleTickKeptMs } from "./idle-tick.ts";
 import { effectsOf, type Memory } from "./memory.ts";
@@ -25,9 +25,7 @@ const REPORT_QUOTA_MS = 60_000;
 
 /** Returns the fields `outcome` and `error` of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
-  error
-    ? { outcome: error.code, error: { code: error.code, message: error.message.slice(0, 1024) } }
-    : { outcome: "ok" };
+  error ? { outcome: error.code, error: recordedError(error) } : { outcome: "ok" };
 
 export interface OpenBatch {
   source: Source;

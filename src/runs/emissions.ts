@@ -52,6 +52,15 @@ export function emissionsOf(
 const withinDepth = (event: unknown): unknown =>
   isDeeperThan(event, LIMITS.eventDepth.value - 1) ? JSON.stringify(event) : event;
 
+/** The beginning of a response, which the message may have (docs/component-api.md#errors-logs-and-limits), and as much before it. */
+const RECORDED_CHARS = 2048;
+
+/** Returns an error as a run record has it. */
+export const recordedError = ({ code, message }: CallError): { code: string; message: string } => ({
+  code,
+  message: message.slice(0, RECORDED_CHARS),
+});
+
 /** An error event with what caused it (docs/rest-api.md#event-summary). */
 export function errorEvent(
   source: Emitter,

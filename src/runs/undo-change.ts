@@ -6,7 +6,7 @@ import type { CallError } from "../sandbox/protocol.ts";
 import { forgetBegun } from "../sources/begun-change.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
-import { emissionsOf } from "./emissions.ts";
+import { emissionsOf, recordedError } from "./emissions.ts";
 import { callHook, type HookEffects, newHookEffects, type SourceVersion } from "./hooks.ts";
 import { openVersion } from "./open-version.ts";
 import { sendOutbox } from "./outbox.ts";
@@ -83,7 +83,7 @@ export async function recordUndone(
     kind: item.op,
     ...(item.trace !== undefined && { trace: item.trace }),
     outcome: error?.code ?? "undone",
-    ...(error && { error: { code: error.code, message: error.message.slice(0, 1024) } }),
+    ...(error && { error: recordedError(error) }),
     duration_ms: effects.durationMs,
     emitted: effects.emits.length,
     dropped: {},

@@ -129,7 +129,7 @@ describe("bundling a component", () => {
     for (const pattern of patterns) {
       it(`through a file pattern: ${pattern}`, async () => {
         const { code } = await bundle(pattern);
-        expect(mapOf(code).sources).to.deep.equal(["component.js"]);
+        expect(mapOf(code).sources).to.deep.equal(["own:component.js"]);
       });
     }
 
@@ -141,7 +141,7 @@ describe("bundling a component", () => {
       ];
       for (const line of lines.slice(1)) {
         const { code } = await bundle(`${component}\n${line}`);
-        expect(mapOf(code).sources).to.deep.equal(["component.js"]);
+        expect(mapOf(code).sources).to.deep.equal(["own:component.js"]);
       }
     });
 
@@ -152,7 +152,7 @@ describe("bundling a component", () => {
         `${component}\n//# sourceMappingURL=data:application/json;base64,${inline}`,
       );
       expect(mapOf(code))
-        .to.deep.include({ sources: ["component.js"] })
+        .to.deep.include({ sources: ["own:component.js"] })
         .and.not.have.property("sourcesContent");
     });
   });

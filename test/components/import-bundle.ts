@@ -28,5 +28,7 @@ export function originOf(code: string, text: string): { file: string; line: numb
   const column = code.split("\n")[row]?.indexOf(text) ?? -1;
   if (row < 0) return null;
   const found = new SourceMap(mapOf(code) as never).findEntry(row, column);
-  return "originalSource" in found ? { file: found.originalSource, line: found.originalLine + 1 } : null;
+  return "originalSource" in found
+    ? { file: found.originalSource.replace(/^own:/, ""), line: found.originalLine + 1 }
+    : null;
 }

@@ -73,7 +73,7 @@ describe("npm packages of a component", () => {
 
   it("are not in the source map", async () => {
     const { code } = await bundle(`import dual from "dual"; export default { dual };`);
-    expect(mapOf(code).sources).to.deep.equal(["component.js"]);
+    expect(mapOf(code).sources).to.deep.equal(["own:component.js"]);
   });
 
   it("are installed once by simultaneous saves", async () => {

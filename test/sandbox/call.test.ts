@@ -267,7 +267,7 @@ export default { name: "T", version: "1",
     it("can be thrown values of any type, and include their causes", async () => {
       expect((await call(running(`throw "text"`))).error).to.include({ code: "Error", message: "text" });
       expect((await call(running(`throw { a: 1 }`))).error?.message).to.equal('{"a":1}');
-      expect((await call(running(`throw null`))).error?.message).to.equal("null");
+      expect((await call(running(`throw null`))).error?.message).to.equal("null was thrown");
       const caused = await call(running(`throw new Error("outer", { cause: new Error("inner") })`));
       expect(caused.error?.stack).to.contain("Caused by: Error: inner");
     });

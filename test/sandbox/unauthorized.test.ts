@@ -66,7 +66,7 @@ describe("what code throws when a server rejects its credentials", () => {
       for (let batch = 0; batch < 5; batch += 1) await callOnce(true);
       const stopped = await callOnce(true);
       expect(stopped.map(({ error, unauthorized }) => [error?.message, unauthorized])).to.deep.equal([
-        ["rejected", true],
+        ["rejected (HTTP 401)", true],
       ]);
       const all = await callOnce(false);
       expect(all.map(({ unauthorized }) => unauthorized)).to.deep.equal([true, undefined, undefined]);

@@ -21,6 +21,8 @@ import type { ActionSettings } from "./settings.ts";
 import { actionMs } from "./time.ts";
 
 const MAX_RESPONSE_CHARS = 1024;
+/** The message may have the beginning of a response in it. */
+const MAX_ERROR_CHARS = 2048;
 
 /**
  * Runs an action for one event (docs/actions.md). What its code throws is a failed attempt. It counts as a run
@@ -109,9 +111,7 @@ function responseOf({ error, durationMs, ...result }: CallResult): EndpointRespo
   return {
     status: error ? null : 200,
     latencyMs: Math.round(durationMs),
-    error: error
-      ? `${error.code}: ${withFrame(error.message, error.stack)}`.slice(0, MAX_RESPONSE_CHARS)
-      : null,
+    error: error ? withFrame(`${error.code}: ${error.message}`.slice(0, MAX_ERROR_CHARS), error.stack) : null,
     response: (output.summary ?? returned).slice(0, MAX_RESPONSE_CHARS),
     retryAfter: null,
     timedOut: error?.code === "Timeout",

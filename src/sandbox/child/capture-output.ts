@@ -10,7 +10,6 @@ const LEVELS: Record<string, LogLine["level"]> = {
   error: "error",
   info: "info",
   log: "info",
-  trace: "debug",
   warn: "warn",
 };
 
@@ -43,6 +42,10 @@ export function captureOutput(write: Write): void {
     groupCollapsed: (...args: unknown[]) => args.length > 0 && write("info", () => format(...args)),
     groupEnd: () => {},
     table: (value: unknown) => write("info", () => inspect(value)),
+    trace: (...args: unknown[]) => {
+      const { stack } = new Error(" ");
+      write("debug", () => `Trace: ${format(...args)}\n${stack?.split("\n").slice(1).join("\n")}`);
+    },
     time: (label = "default") => timers.set(label, performance.now()),
     timeEnd: (label = "default") => {
       write("info", () => elapsed(label));

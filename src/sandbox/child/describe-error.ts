@@ -1,80 +1,151 @@
 import type { CallError } from "../protocol.ts";
+import { authorText } from "./author-text.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+import { shownJson } from "./shown-json.ts";
+import { fieldsOf, type ReadBodies, responseOf } from "./vendor-response.ts";
 import { MAX_ERROR_MESSAGE, MAX_STACK } from "./wire.ts";
 
-/** Stack frames of Headwater and of deno, which are of no use to the component's author. */
-const FOREIGN_FRAME = /^\s+at (?:.*[ (])?(?:ext:|node:|file:\S*\/prelude\.js)/;
+const MAX_CODE = 100;
+const MAX_CAUSES = 3;
+/** Of an AggregateError's errors, so many are named. */
+const MAX_ERRORS = 5;
+const MAX_OWN_CHARS = 4096;
+/** Of the response's body, in bytes. */
+const MAX_BODY = 1024;
 
-/** The bundle as it is loaded for the second and each further source of a shared process. */
-const FURTHER_SOURCE = /component\.mjs\?source=\d+/g;
+/** What a thrown value has of a request. */
+const OF_REQUEST = ["config", "request", "headers", "options"];
 
-/** Paths of the bundle and their replacements, so that a stack names the component's own files. */
-let replacements: [string, string][] = [];
-
-/** A place in the bundle, in a stack. */
-const PLACE = /component\.mjs:(\d+):(\d+)/g;
-let placeOf: ((line: number, column: number) => string | undefined) | undefined;
-
-/** Has places in the bundle replaced by those in the component's own files, which deno does itself for modules. */
-export function mapPlaces(find: (line: number, column: number) => string | undefined): void {
-  placeOf = find;
+export interface ErrorContext {
+  /** What may not be in the text (`mask-secrets.ts`). */
+  secrets?: readonly string[];
+  /** What `readBodies` has read. */
+  bodies?: ReadBodies;
 }
 
-export function hideModulePath(moduleUrl: URL): void {
-  replacements = [
-    [moduleUrl.href, "component.mjs"],
-    [new URL(".", moduleUrl).href, ""],
-    [new URL("..", moduleUrl).href, ""],
-  ];
-}
-
-/** Converts a thrown value of any type to the error that is sent to the host. */
-export function describeError(thrown: unknown): CallError {
-  const error = isErrorLike(thrown) ? thrown : new Error(textOf(thrown));
-  const name = typeof error.name === "string" && error.name ? error.name : "Error";
-  return {
-    code: name.slice(0, 100),
-    message: hidePaths(textOf(error.message)).slice(0, MAX_ERROR_MESSAGE),
-    stack: stackOf(error, 0).slice(0, MAX_STACK),
-  };
-}
-
-function stackOf(error: ErrorLike, depth: number): string {
-  const own = textOf(error.stack ?? `${error.name}: ${error.message}`)
-    .split("\n")
-    .filter(line => !FOREIGN_FRAME.test(line))
-    .join("\n");
-  const stack = withOwnPlaces(hidePaths(own));
-  // undici's message is only "fetch failed"; the reason is in `cause`.
-  return depth < 3 && isErrorLike(error.cause)
-    ? `${stack}\nCaused by: ${stackOf(error.cause, depth + 1)}`
-    : stack;
-}
-
-function hidePaths(text: string): string {
-  const hidden = replacements.reduce((rest, [path, replacement]) => rest.replaceAll(path, replacement), text);
-  return hidden.replace(FURTHER_SOURCE, "component.mjs");
-}
-
-function withOwnPlaces(stack: string): string {
-  if (!placeOf) return stack;
-  return stack.replace(PLACE, (place, line, column) => placeOf?.(Number(line), Number(column)) ?? place);
-}
-
-interface ErrorLike {
-  name?: unknown;
-  message: unknown;
-  stack?: unknown;
-  cause?: unknown;
-}
-
-function isErrorLike(value: unknown): value is ErrorLike {
-  return typeof value === "object" && value !== null && "message" in value;
-}
-
-function textOf(value: unknown): string {
+/**
+ * Converts a thrown value of any type to the error that is sent to the host, with all that its author can act on: what caused it, and
+ * status and beginning of the response that it is about (docs/component-api.md#errors-logs-and-limits). Never throws.
+ */
+export function describeError(thrown: unknown, context: ErrorContext = {}): CallError {
   try {
-    return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+    const written = new Writer(context);
+    return {
+      code: cut(written.codeOf(thrown), MAX_CODE),
+      message: cut(written.messageOf(thrown), MAX_ERROR_MESSAGE),
+      stack: cut(written.stackOf(thrown), MAX_STACK),
+    };
   } catch {
-    return "unreadable value";
+    const message = "a value was thrown that can't be read";
+    return { code: "Error", message, stack: `Error: ${message}` };
   }
+}
+
+class Writer {
+  readonly #bodies: ReadBodies;
+  readonly #secrets: readonly string[];
+
+  constructor({ bodies = new Map(), secrets = [] }: ErrorContext) {
+    this.#bodies = bodies;
+    this.#secrets = secrets;
+  }
+
+  codeOf(thrown: unknown): string {
+    const { name } = fieldsOf(thrown) ?? {};
+    return typeof thrown === "object" && typeof name === "string" && name ? this.#clean(name) : "Error";
+  }
+
+  /** What it says itself, and all that caused it. */
+  messageOf(thrown: unknown, depth = 0): string {
+    const own = this.#own(thrown);
+    if (depth >= MAX_CAUSES) return own;
+    const all = errorsOf(thrown);
+    const parts = all
+      .slice(0, MAX_ERRORS)
+      .map((one, i) => `${i + 1} of ${all.length}: ${this.messageOf(one, depth + 1)}`);
+    const cause = causeOf(thrown);
+    const caused = cause === undefined ? "" : this.messageOf(cause, depth + 1);
+    if (caused && !own.includes(caused)) parts.push(`caused by ${caused}`);
+    return parts.length > 0 ? `${own} (${parts.join("; ")})` : own;
+  }
+
+  stackOf(thrown: unknown, depth = 0): string {
+    const { stack } = fieldsOf(thrown) ?? {};
+    const frames =
+      typeof stack === "string" ? /\n\s+at [\s\S]*$/.exec(stack.slice(0, 4 * MAX_STACK))?.[0] : undefined;
+    const parts = [`${this.codeOf(thrown)}: ${this.#own(thrown)}${this.#clean(frames ?? "")}`];
+    if (depth < MAX_CAUSES) {
+      const all = errorsOf(thrown);
+      for (const [i, one] of all.slice(0, MAX_ERRORS).entries())
+        parts.push(`${i + 1} of ${all.length}: ${this.stackOf(one, depth + 1)}`);
+      const cause = causeOf(thrown);
+      if (cause !== undefined) parts.push(`Caused by: ${this.stackOf(cause, depth + 1)}`);
+    }
+    return parts.join("\n");
+  }
+
+  /** Its own message, with what the response says that it is about. */
+  #own(thrown: unknown): string {
+    const message = cut(this.#clean(saidBy(thrown)), MAX_OWN_CHARS);
+    const { status, body = "" } = isAboutResponse(thrown) ? responseOf(thrown, this.#bodies) : {};
+    const shown = cut(this.#clean(body).replace(/\s+/g, " ").trim(), MAX_BODY);
+    const isNew = shown !== "" && !message.includes(shown);
+    const head = status === undefined || message.includes(String(status)) ? "" : `HTTP ${status}`;
+    if (!isNew) return head ? `${message} (${head})` : message;
+    return `${message} (${head || "response"}: ${shown})`;
+  }
+
+  #clean(text: string): string {
+    return maskSecrets(authorText(text.slice(0, 2 * MAX_STACK)), this.#secrets);
+  }
+}
+
+/** Interceptors throw the response itself. Of any other value without a message, all is said already. */
+function isAboutResponse(thrown: unknown): boolean {
+  const error = fieldsOf(thrown);
+  return error !== undefined && (Boolean(error.message) || thrown instanceof Error || isResponse(error));
+}
+
+const isResponse = ({ status, statusText }: Record<string, unknown>): boolean =>
+  typeof status === "number" && typeof statusText === "string";
+
+function saidBy(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown || "an empty text was thrown";
+  if (typeof thrown === "function") return "a function was thrown";
+  const error = fieldsOf(thrown);
+  if (!error) return `${String(thrown)} was thrown`;
+  const { message, code } = error;
+  if (typeof message === "string" && message) return message;
+  if (message) return shownJson(message, MAX_OWN_CHARS) ?? String(message);
+  if (thrown instanceof Error) return typeof code === "string" && code ? code : "an error without a message";
+  if (isResponse(error)) return `HTTP ${error.status} ${error.statusText}`.trim();
+  const json = shownJson(thrown, MAX_OWN_CHARS, OF_REQUEST);
+  return json ?? `a ${nameOfClass(thrown)} was thrown`;
+}
+
+const nameOfClass = (value: unknown): string => {
+  const { name } = fieldsOf(fieldsOf(value)?.constructor) ?? {};
+  return typeof name === "string" && name ? name : "value";
+};
+
+/** Of the errors that an AggregateError, or one like it, is made of. */
+function errorsOf(thrown: unknown): unknown[] {
+  const { errors } = fieldsOf(thrown) ?? {};
+  return Array.isArray(errors) ? errors.filter(one => one instanceof Error) : [];
+}
+
+/** GraphQL clients and database libraries had causes before the language did. */
+function causeOf(thrown: unknown): unknown {
+  const { cause, originalError, networkError } = fieldsOf(thrown) ?? {};
+  return cause ?? originalError ?? networkError ?? undefined;
+}
+
+/** Cuts a text to so many bytes, and says so. */
+function cut(text: string, bytes: number): string {
+  const all = Buffer.from(text);
+  if (all.length <= bytes) return text;
+  return `${all
+    .subarray(0, bytes - 3)
+    .toString("utf8")
+    .replace(/\uFFFD+$/, "")}…`;
 }

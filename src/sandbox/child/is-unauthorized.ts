@@ -1,3 +1,5 @@
+import { statusOf } from "./vendor-response.ts";
+
 /** How texts say it, such as "Request failed with status code 401", "HTTP 401" or "401 Unauthorized". */
 const SAYS_SO = /^\W*401\b|\b401\W{1,3}unauthori[sz]ed|\b(?:status|code|http|error|response)\W{0,3}401\b/i;
 const MAX_CHARS = 2000;
@@ -18,16 +20,12 @@ export function isUnauthorized(thrown: unknown): boolean {
 
 function saysUnauthorized(thrown: unknown, depth: number): boolean {
   if (typeof thrown !== "object" || thrown === null) return isText(thrown) && saysSo(thrown);
-  const { status, statusCode, code, response, message, cause } = thrown as Record<string, unknown>;
-  const responded = (response ?? {}) as Record<string, unknown>;
-  const said = [responded.status, responded.statusCode, status, statusCode, code]
-    .map(Number)
-    .find(isHttpError);
+  const { message, cause } = thrown as Record<string, unknown>;
+  const said = statusOf(thrown);
   if (said !== undefined) return said === 401;
   if (isText(message) && saysSo(message)) return true;
   return depth < MAX_CAUSES && cause !== undefined && saysUnauthorized(cause, depth + 1);
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
-const isHttpError = (value: number): boolean => value >= 400 && value < 600;
 const saysSo = (text: string): boolean => SAYS_SO.test(text.slice(0, MAX_CHARS));

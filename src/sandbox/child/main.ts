@@ -2,15 +2,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ActionRequest, BatchRequest, CallRequest } from "../protocol.ts";
 import { describeAdditionalProps } from "./additional-props.ts";
+import { authorText, hidePaths, mapPlaces } from "./author-text.ts";
 import { bindThis } from "./bind-this.ts";
 import { type Call, openCall, resetLateEmits } from "./call.ts";
 import { captureOutput } from "./capture-output.ts";
 import { type Component, componentOf, InvalidComponentError, objectOf } from "./component.ts";
 import { describeComponent } from "./describe.ts";
-import { describeError, hideModulePath, mapPlaces } from "./describe-error.ts";
+import { describeError } from "./describe-error.ts";
 import { askEventNames } from "./event-names.ts";
 import { isUnauthorized } from "./is-unauthorized.ts";
 import { lockDown } from "./lock-down.ts";
+import { secretsOf } from "./mask-secrets.ts";
 import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
 import { askOptions } from "./prop-options.ts";
 import { redirectTmp } from "./redirect-tmp.ts";
@@ -20,10 +22,12 @@ import { runAction } from "./run-action.ts";
 import { type BundleScript, openScript } from "./script.ts";
 import { dbEntries, openDb, type ServiceDb } from "./service-db.ts";
 import { openSourceFolders, useFolder } from "./source-folder.ts";
+import { readBodies } from "./vendor-response.ts";
 import type { ChildLimits, ParentMessage } from "./wire.ts";
 
 /** By the number of their source; each is an instance of the module for itself. */
 const components = new Map<number, Component>();
+const MAX_FRAMES = 40;
 let limits: ChildLimits;
 let moduleHref: string;
 let modulePath: string;
@@ -79,10 +83,11 @@ function failLoading(error: unknown): void {
 async function start(message: ParentMessage & { kind: "start" }): Promise<void> {
   limits = message.limits;
   setSecret(message.secret);
-  const moduleUrl = new URL(`file://${message.modulePath}`);
-  moduleHref = moduleUrl.href;
+  moduleHref = new URL(`file://${message.modulePath}`).href;
   modulePath = message.modulePath;
-  hideModulePath(moduleUrl);
+  hidePaths(message);
+  // Deno's ten are often all within a package, and none is the author's.
+  Error.stackTraceLimit = MAX_FRAMES;
   rerouteSockets(message.gatewayPath);
   replaceFetch();
   redirectTmp(message.privateFolder);
@@ -90,7 +95,7 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
   if (message.isShared) enterFolder = openSourceFolders(message.privateFolder);
   lockDown();
   captureOutput((level, text) => {
-    if (isOfCurrent()) current?.log(level, text);
+    if (isOfCurrent()) current?.log(level, () => authorText(text()));
   });
   await load(0);
 }
@@ -141,7 +146,11 @@ async function runCalls(
     warnOfLateEmits(call);
     // Each call gets a new copy of the props, so that it does not see the changes of the previous call.
     const callRequest = { ...request, event: events[i], props: parse(props) };
-    const failure = await attempt(() => invoke(component, callRequest, call, db.service), call);
+    const failure = await attempt(
+      () => invoke(component, callRequest, call, db.service),
+      call,
+      () => secretsOf(component, callRequest),
+    );
     // Credentials that a server rejects are not tried again: the host may have newer ones for the next call.
     const mustStop = failure.isUnauthorized && request.stopsUnauthorized === true;
     call.close();
@@ -172,7 +181,7 @@ interface Failure {
 }
 
 /** Does the work of a call; never rejects. */
-async function attempt(work: () => Promise<void>, call: Call): Promise<Failure> {
+async function attempt(work: () => Promise<void>, call: Call, secrets: () => string[]): Promise<Failure> {
   try {
     await Promise.race([runAs(currentSource, work), call.failed]);
     // Waits for one turn of the event loop, so that an unhandled rejection still fails this call.
@@ -180,7 +189,8 @@ async function attempt(work: () => Promise<void>, call: Call): Promise<Failure> 
     return { json: "", isUnauthorized: false };
   } catch (thrown) {
     const unauthorized = isUnauthorized(thrown);
-    const error = `,"error":${stringify(describeError(thrown))}`;
+    const described = describeError(thrown, { bodies: await readBodies(thrown), secrets: secrets() });
+    const error = `,"error":${stringify(described)}`;
     return { json: unauthorized ? `${error},"unauthorized":true` : error, isUnauthorized: unauthorized };
   }
 }

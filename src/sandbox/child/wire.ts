@@ -96,6 +96,8 @@ export const FRAME_BYTES = 48 * 1024;
 export const LOG_LINE_BYTES = 32;
 /** Values of `Set-Cookie` in one response. */
 export const MAX_COOKIES = 50;
+/** Begins the name of each of the component's own files in a source map, so that deno makes no path of this machine of it. */
+export const OWN_FILE = "own:";
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;
 export const MAX_SUMMARY = 4 * 1024;

@@ -1,0 +1,128 @@
+import { shownJson } from "./shown-json.ts";
+
+/** What an error says about the HTTP response that it is about. */
+export interface VendorResponse {
+  status?: number;
+  /** The beginning of its body. */
+  body?: string;
+}
+
+/** Bodies that had to be read, by their response. */
+export type ReadBodies = ReadonlyMap<object, string>;
+
+const MAX_BODY_CHARS = 2048;
+const READ_MS = 1000;
+const MAX_CAUSES = 3;
+
+/** Where libraries have the status, in an error or its response: axios, got, superagent, fetch, AWS (`$metadata`), Telegram. */
+const STATUSES = ["status", "statusCode", "httpStatusCode", "error_code", "code"];
+/**
+ * Where they have the body of the response. Nothing that a request was made of is among them: `config`, `request`, `headers`,
+ * `options`, `requestBody`, `payload`.
+ */
+const IN_RESPONSE = ["data", "_data", "body", "rawBody", "text", "bodyText", "errors", "error"];
+const IN_ERROR = [
+  ...["data", "body", "bodyText", "responseBody", "responseText", "result"],
+  ...["error", "rawError", "raw", "errors", "details"],
+];
+
+type Fields = Record<string, unknown>;
+
+/** Returns the value as one that can have properties; undefined if it can't. */
+export const fieldsOf = (value: unknown): Fields | undefined =>
+  (typeof value === "object" && value !== null) || typeof value === "function"
+    ? (value as Fields)
+    : undefined;
+
+/** Returns the HTTP status from 400 that a thrown value names, whatever library threw it. */
+export function statusOf(thrown: unknown): number | undefined {
+  const error = fieldsOf(thrown);
+  if (!error) return undefined;
+  const places = [error.response, error, error.$metadata, error.$response].map(fieldsOf);
+  return places
+    .flatMap(place => STATUSES.map(name => Number(place?.[name])))
+    .find(status => status >= 400 && status < 600);
+}
+
+/** Returns the response that a thrown value is about, in the shapes of HTTP clients and of SDKs. Getters of it may throw. */
+export function responseOf(thrown: unknown, bodies: ReadBodies): VendorResponse {
+  const error = fieldsOf(thrown);
+  if (!error) return {};
+  const response = fieldsOf(error.response);
+  const status = statusOf(error);
+  const read = (response && bodies.get(response)) ?? bodies.get(error);
+  const body =
+    read ??
+    (typeof error.response === "string" ? error.response : undefined) ??
+    bodyIn(response, IN_RESPONSE) ??
+    bodyIn(error, IN_ERROR);
+  return { ...(status !== undefined && { status }), ...(body && { body: body.slice(0, MAX_BODY_CHARS) }) };
+}
+
+function bodyIn(place: Fields | undefined, names: string[]): string | undefined {
+  for (const name of names) {
+    const text = place && textOf(place[name]);
+    if (text) return text;
+  }
+  return undefined;
+}
+
+/** Streams, sockets and responses have no text; an error among `errors` is said elsewhere. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value.slice(0, MAX_BODY_CHARS);
+  if (value instanceof ArrayBuffer) return textOf(new Uint8Array(value));
+  if (value instanceof Uint8Array) return decoded(value);
+  if (Array.isArray(value) && value.some(one => one instanceof Error)) return undefined;
+  const text = shownJson(value, MAX_BODY_CHARS);
+  return text === "{}" || text === "[]" ? undefined : text;
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  const text = Buffer.from(bytes.subarray(0, MAX_BODY_CHARS)).toString("utf8");
+  return text.includes("\0") ? `${bytes.length} bytes` : text;
+}
+
+/**
+ * Reads the beginning of the bodies that an error, and what caused it, came with unread: `fetch` and what is built on it leave
+ * that to their caller, and so does a client that was asked for a stream.
+ */
+export async function readBodies(thrown: unknown): Promise<ReadBodies> {
+  const bodies = new Map<object, string>();
+  try {
+    let error = fieldsOf(thrown);
+    for (let depth = 0; error && depth <= MAX_CAUSES; depth++, error = fieldsOf(error.cause)) {
+      const response = fieldsOf(error.response) ?? error;
+      const stream = [response.body, response.data].find(isUnread);
+      const text = stream && response.bodyUsed !== true ? await beginningOf(stream) : "";
+      if (text) bodies.set(response, text);
+    }
+  } catch {
+    // A getter of the code's own.
+  }
+  return bodies;
+}
+
+function isUnread(value: unknown): value is AsyncIterable<unknown> {
+  const stream = fieldsOf(value);
+  return typeof stream?.[Symbol.asyncIterator as never] === "function" && stream.locked !== true;
+}
+
+async function beginningOf(stream: AsyncIterable<unknown>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, READ_MS);
+  });
+  const read = async () => {
+    for await (const chunk of stream) {
+      const part = typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(chunk as Uint8Array);
+      chunks.push(part);
+      bytes += part.length;
+      if (bytes >= MAX_BODY_CHARS) break;
+    }
+  };
+  await Promise.race([read().catch(() => {}), late]);
+  clearTimeout(timer);
+  return decoded(Buffer.concat(chunks)) ?? "";
+}
