@@ -29,6 +29,7 @@ import { hasClientLeft, requestLog } from "./http/request-log.ts";
 import { respondError } from "./http/respond-error.ts";
 import type { AnyRoute } from "./http/route.ts";
 import { createRouter } from "./http/router.ts";
+import { trustProxy } from "./http/trusted-proxy.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
@@ -90,7 +91,8 @@ export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(feat
 export function createApp(platform: Platform, options: { checkResponses?: boolean } = {}): Koa {
   const { config, log, redis, keys, secrets } = platform;
   collectInstallation(platform);
-  const app = new Koa({ proxy: config.trustProxy });
+  const app = new Koa();
+  if (config.trustProxy) trustProxy(app);
   app.on("error", error => {
     // The request's own line says that it was aborted.
     if (!hasClientLeft(error)) log.error({ err: error }, "response failed");
