@@ -3,7 +3,7 @@ import { UserError } from "./user-error.mjs";
 
 const LOOPBACK = "127.0.0.0/8,::1/128";
 // Kept between starts, so that encrypted data stays readable, and passwords and keys stay valid.
-const KEPT = ["SECRETS_KEY", "ADMIN_PASSWORD", "HEADWATER_API_KEY"];
+const KEPT = ["SECRETS_KEY", "ADMIN_PASSWORD", "METRICS_TOKEN", "HEADWATER_API_KEY"];
 // Also written, if they are set, for the command line that is used beside a running start.
 const PASSED_ON = ["HOST", "REDIS_PREFIX", "SANDBOX_EGRESS_ALLOW"];
 
@@ -19,6 +19,7 @@ export function developmentSettings({ given, saved, port }) {
     PUBLIC_URL: given.PUBLIC_URL || `http://127.0.0.1:${port}`,
     SECRETS_KEY: kept.SECRETS_KEY || randomBytes(32).toString("base64"),
     ADMIN_PASSWORD: kept.ADMIN_PASSWORD || randomBytes(12).toString("base64url"),
+    METRICS_TOKEN: kept.METRICS_TOKEN || randomBytes(24).toString("base64url"),
     EGRESS_ALLOW: given.EGRESS_ALLOW ?? LOOPBACK,
     PAYLOAD_SEARCH_WORDS: given.PAYLOAD_SEARCH_WORDS || "8",
     HEADWATER_API_KEY: kept.HEADWATER_API_KEY || undefined,

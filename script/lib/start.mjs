@@ -77,7 +77,7 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
   await migrateDatabase({ root, env, cli, say, signal });
   teardown.supervisor = superviseAll({ root, env, processes, teardown, say });
   const url = localUrl(given.HOST, port);
-  await waitUntilReady({ supervisor: teardown.supervisor, url, say, signal });
+  await waitUntilReady({ supervisor: teardown.supervisor, url, token: settings.METRICS_TOKEN, say, signal });
   const user = await ensureFirstUser({ root, env, url, cli, key: settings.HEADWATER_API_KEY, signal });
   if (user.created) writeEnvFile(devEnv, { ...settings, HEADWATER_API_KEY: user.key }, DEV_ENV_HEADING);
   void watchStores({ folder, hold, teardown, say, signal });
@@ -127,12 +127,13 @@ function superviseAll({ root, env, processes, teardown, say }) {
   return supervisor;
 }
 
-async function waitUntilReady({ supervisor, url, say, signal }) {
+async function waitUntilReady({ supervisor, url, token, say, signal }) {
   let seen = "nothing";
   let sayAgainAt = Date.now() + STILL_WAITING_MS;
   const isWebReady = async () => {
     try {
-      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) });
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(5000) });
       seen = `${response.status} ${(await response.text()).slice(0, 200)}`;
       return response.status === 200;
     } catch (error) {

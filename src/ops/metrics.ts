@@ -39,8 +39,8 @@ export const recentMetrics = ({ metrics }: Pick<Platform, "metrics">) =>
   cachedFor(LIMITS.inspectionMs.value, () => metrics.expose());
 
 /**
- * `GET /metrics` in Prometheus' text format (docs/metrics.md), for those who have `METRICS_TOKEN` or, without one, are on
- * this machine. For all others the path does not exist.
+ * `GET /metrics` in Prometheus' text format (docs/metrics.md), for those who have `METRICS_TOKEN`. Without one set,
+ * the path does not exist.
  */
 export function exposeMetrics(platform: Pick<Platform, "metrics" | "config">): Middleware {
   const { metricsToken } = platform.config;

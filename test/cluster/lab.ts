@@ -49,6 +49,7 @@ export interface ClusterLab {
   close(): Promise<void>;
 }
 
+export const METRICS_TOKEN = "a-token-of-the-test";
 export const BOARD_PASSWORD = "a long password";
 
 /** What a sweep must repair waits for the next one, so long at most. */
@@ -80,6 +81,7 @@ export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOpt
     NODE_ENV: "test",
     PUBLIC_URL: webs[0] ?? "",
     ADMIN_PASSWORD: BOARD_PASSWORD,
+    METRICS_TOKEN,
     SWEEP_EVERY: `${SWEEP_MS}ms`,
     DELIVERY_TIMEOUT: "5s",
     // Counted for each request, and never reached: a test in main-job.ts shows that the count is shared.

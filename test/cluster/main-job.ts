@@ -5,7 +5,7 @@ import { headwater } from "../cli/command.ts";
 import { signIn } from "../ops/admin.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { until } from "../support/until.ts";
-import { BOARD_PASSWORD, type ClusterLab } from "./lab.ts";
+import { BOARD_PASSWORD, type ClusterLab, METRICS_TOKEN } from "./lab.ts";
 
 const COUNTED = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
   props: { http: "$.interface.http", db: "$.service.db" },
@@ -108,12 +108,15 @@ export function describeMainJob(labOf: () => ClusterLab, { isShort = false } = {
 
   it("shows the board, metrics and readiness on each web process, and the command line checks the stores", async () => {
     const { webs, env } = labOf();
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     for (const web of webs) {
       const cookie = await signIn(web, BOARD_PASSWORD);
       const board = await fetch(`${web}/admin/queues/api/queues`, { headers: { cookie } });
       const { queues } = (await board.json()) as { queues: { name: string }[] };
       expect(queues.map(({ name }) => name)).to.have.members(allQueues.map(({ name }) => name));
-      expect(await (await fetch(`${web}/metrics`)).text()).to.match(/^headwater_redis_memory_used_ratio 0/m);
+      expect(await (await fetch(`${web}/metrics`, { headers })).text()).to.match(
+        /^headwater_redis_memory_used_ratio 0/m,
+      );
       expect((await fetch(`${web}/readyz`)).status).to.equal(200);
     }
     const { stdout } = await headwater(["doctor"], env);

@@ -45,13 +45,15 @@ const NAMED: Named[] = QUERIES.flatMap(query =>
 const CODE = `export default { name: "Seen", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body); } };`;
 
+const METRICS_TOKEN = "a-token-of-the-test";
+
 describe("board and alerts", () => {
   let system: System;
   let exposed: string;
 
   before(async () => {
     const receiver = await startReceiver(200);
-    system = await startSystem();
+    system = await startSystem({ METRICS_TOKEN });
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     await api.subscribe(source.id, (await api.createWebhook(receiver.url)).id);
@@ -61,7 +63,7 @@ describe("board and alerts", () => {
     exposed = await until(
       async () => {
         const { body } = await system.worker.metrics.expose();
-        const all = `${await (await fetch(metrics)).text()}\n${body}`;
+        const all = `${await (await fetch(metrics, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()}\n${body}`;
         // The reconciler's first pass ends a moment after the workers' start.
         return all.includes("headwater_sweep_age_seconds{") && all;
       },

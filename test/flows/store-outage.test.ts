@@ -61,6 +61,8 @@ function finishedRun(sourceId: string, event: unknown) {
   };
 }
 
+const METRICS_TOKEN = "a-token-of-the-test";
+
 describe("a store that goes away", () => {
   let stores: OwnStores;
   let platform: Platform;
@@ -87,6 +89,7 @@ describe("a store that goes away", () => {
     const env = {
       ...environmentOf(config),
       PORT: String(port),
+      METRICS_TOKEN,
       SWEEP_EVERY: "1s",
       DELIVERY_RETRY_SCHEDULE: Array(20).fill("200ms").join(","),
     };
@@ -164,7 +167,8 @@ describe("a store that goes away", () => {
   }
 
   async function get(path: string) {
-    const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const response = await fetch(`${baseUrl}${path}`, { headers, signal: AbortSignal.timeout(PATIENCE_MS) });
     return { status: response.status, body: (await response.json()) as { missing?: string[] } };
   }
   const isReady = () =>

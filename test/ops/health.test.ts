@@ -10,6 +10,7 @@ import { until } from "../support/until.ts";
 
 /** How long a load balancer waits for a health check. */
 const TIMEOUT_MS = 5000;
+const METRICS_TOKEN = "a-token-of-the-test";
 
 describe("health of the web process", () => {
   let stores: OwnStores;
@@ -19,7 +20,8 @@ describe("health of the web process", () => {
     stores = await openOwnStores();
     const mongodb = new URL(stores.mongo.url);
     mongodb.pathname = "/health";
-    web = await openPlatform(testConfig({ MONGODB_URL: mongodb.href, REDIS_URL: stores.redis.url }), "web");
+    const urls = { MONGODB_URL: mongodb.href, REDIS_URL: stores.redis.url };
+    web = await openPlatform(testConfig({ ...urls, METRICS_TOKEN }), "web");
     server = await startWeb(web);
   });
   after(async () => {
@@ -30,7 +32,8 @@ describe("health of the web process", () => {
 
   async function ask(path: string) {
     const url = `http://127.0.0.1:${server.port}${path}`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
   /** Waits until the process says that it is not ready, which may be a second late; returns what is missing. */

@@ -54,11 +54,13 @@ const CODE = `export default { name: "Metered", version: "0.0.1", dedupe: "uniqu
     this.$emit(event.path, { id: 1, name: event.path === "/other" ? "other" : "" });
   } };`;
 
+const METRICS_TOKEN = "a-token-of-the-test";
+
 describe("/metrics", () => {
   let system: System;
   let receiver: Receiver;
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ METRICS_TOKEN });
     receiver = await startReceiver(500, 200);
   });
   after(async () => {
@@ -68,7 +70,8 @@ describe("/metrics", () => {
 
   /** What Prometheus reads from the web process. */
   async function scrapeWeb(): Promise<Sample[]> {
-    const response = await fetch(new URL("/metrics", system.baseUrl));
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const response = await fetch(new URL("/metrics", system.baseUrl), { headers });
     expect(response.status).to.equal(200);
     expect(response.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
     return parse(await response.text());
