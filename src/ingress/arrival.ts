@@ -2,6 +2,7 @@ import type { Context } from "koa";
 import { readBytes } from "../http/body/read-bytes.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { withoutSessionCookie } from "../http/session-cookie.ts";
+import { beforeProxy } from "../http/trusted-proxy.ts";
 import { ingressBase } from "../lib/ingress-address.ts";
 import type { Platform } from "../platform.ts";
 import type { Enqueue } from "./enqueue.ts";
@@ -49,6 +50,12 @@ export async function withEvent(
   }
 }
 
+/** The sender's own: without what our proxy added, and without the cookies of our own sessions. */
+function headersOf({ config }: Pick<Platform, "config">, { headers }: Context): RawRequest["headers"] {
+  const own = config.trustProxy ? beforeProxy(headers) : headers;
+  return own.cookie ? { ...own, cookie: withoutSessionCookie(own.cookie) } : own;
+}
+
 const rawRequest = (
   platform: Pick<Platform, "config">,
   { ctx, path }: Arrival,
@@ -58,9 +65,7 @@ const rawRequest = (
   path,
   // Not `ctx.URL`, which is empty if the Host header is invalid.
   search: new URLSearchParams(ctx.search),
-  headers: ctx.headers.cookie
-    ? { ...ctx.headers, cookie: withoutSessionCookie(ctx.headers.cookie) }
-    : ctx.headers,
+  headers: headersOf(platform, ctx),
   body,
   url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
   clientIp: clientAddress(ctx),

@@ -1,8 +1,5 @@
-import { isUtf8 } from "node:buffer";
-import { MIMEType } from "node:util";
-import { AppError, type FieldError } from "../lib/errors.ts";
-import { LIMITS } from "../limits/catalogue.ts";
-import { jsonShape } from "../sandbox/child/json-shape.ts";
+import { decode, withoutMark } from "../http/body/charset.ts";
+import { collect, parseBody } from "./parse-body.ts";
 
 /** The event that `run` receives for an HTTP request (docs/component-api.md#events-given-to-run). */
 export interface HttpEvent {
@@ -10,8 +7,9 @@ export interface HttpEvent {
   path: string;
   query: Record<string, string | string[]>;
   headers: Record<string, string>;
+  /** Decoded by the charset of its type. */
   bodyRaw: string;
-  /** The body's exact bytes; only if they are not UTF-8, because otherwise `bodyRaw` has them. */
+  /** The body's exact bytes; only if they are not those of `bodyRaw` as UTF-8. */
   bodyBase64?: string;
   body: unknown;
   url: string;
@@ -29,135 +27,49 @@ export interface RawRequest {
   clientIp: string;
 }
 
-/** Headers that proxies set, not the sender. */
-const PROXY_HEADER =
-  /^(x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-request-start|via|connection|connect-time|total-route-time)$/;
+/** What concerns one connection and not the request (RFC 9110, 7.6.1), beside what `Connection` names. */
+const OF_CONNECTION = [
+  "connection",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
 
 /**
- * Returns the event of a request: headers in lower case, the exact text of the body, and the body parsed according to
- * its content type. Throws `invalid` for JSON that is nested too deeply, and `too-large` for a form with too many parts
+ * Returns the event of a request: headers in lower case, the text of the body, and the body parsed according to its content
+ * type. Throws `invalid` for JSON that is nested too deeply, and `too-large` for a form with too many parts
  * (docs/limits.md): nothing may be accepted here that could not be stored and passed on later.
  */
 export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
   const type = String(request.headers["content-type"] ?? "");
-  const bodyRaw = request.body.toString("utf8");
+  const { text: bodyRaw, isExact } = decode(request.body, type);
   return {
     method: request.method,
     path: request.path,
     query: collect([...request.search]),
-    headers: ownHeaders(request.headers),
+    headers: headersOf(request.headers),
     bodyRaw,
-    ...(!isUtf8(request.body) && { bodyBase64: request.body.toString("base64") }),
-    body: await parseBody(type, request.body, bodyRaw),
+    ...(!isExact && { bodyBase64: request.body.toString("base64") }),
+    body: await parseBody(type, request.body, withoutMark(bodyRaw)),
     url: request.url,
     client_ip: request.clientIp,
   };
 }
 
-function ownHeaders(received: RawRequest["headers"]): Record<string, string> {
-  const own: [string, string][] = [];
+function headersOf(received: RawRequest["headers"]): Record<string, string> {
+  const named = String(received.connection ?? "")
+    .toLowerCase()
+    .split(",");
+  const ofConnection = new Set([...OF_CONNECTION, ...named.map(name => name.trim())]);
+  const headers: [string, string][] = [];
   for (const [receivedName, value] of Object.entries(received)) {
     const name = receivedName.toLowerCase();
-    if (value === undefined || PROXY_HEADER.test(name)) continue;
-    own.push([name, Array.isArray(value) ? value.join(", ") : value]);
+    if (value === undefined || ofConnection.has(name)) continue;
+    headers.push([name, Array.isArray(value) ? value.join(", ") : value]);
   }
-  return Object.fromEntries(own);
-}
-
-async function parseBody(type: string, body: Buffer, text: string): Promise<unknown> {
-  // The media type is case-insensitive; its parameters, such as a form's boundary, may not be.
-  const name = type.toLowerCase();
-  if (body.length === 0) return name.includes("json") ? null : "";
-  // A body that does not match its content type stays a string, for the component to decide about.
-  try {
-    if (/\bjson\b|\+json/.test(name)) return parseJson(text);
-    if (name.startsWith("application/x-www-form-urlencoded")) return parseForm(text);
-    if (name.startsWith("multipart/form-data")) return await parseMultipart(type, body);
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    return text;
-  }
-  return text;
-}
-
-const MAX_DEPTH = LIMITS.jsonDepth.value;
-/** A value of the same text with many times the memory takes each process on its way many times as long. */
-const MAX_PARSED_BYTES = LIMITS.eventParsedBytes.value;
-const MAX_FIELDS = LIMITS.formFields.value;
-const MAX_PARTS = LIMITS.formParts.value;
-const MAX_HEADER_BYTES = LIMITS.formPartHeaderBytes.value;
-
-function rejection(code: "invalid" | "too-large", message: string): AppError {
-  const field: FieldError = { in: "body", path: "", message };
-  return new AppError(code, `the body ${message}`, { fields: [field] });
-}
-
-function parseJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  const { depth, parsedBytes } = jsonShape(text);
-  if (depth > MAX_DEPTH) throw rejection("invalid", `is nested deeper than ${MAX_DEPTH} levels`);
-  if (parsedBytes > MAX_PARSED_BYTES) {
-    throw rejection("invalid", "has too many arrays, objects and values for its size");
-  }
-  return value;
-}
-
-function parseForm(text: string): unknown {
-  let fields = 1;
-  for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1)) fields += 1;
-  if (fields > MAX_FIELDS) throw rejection("too-large", `has more than ${MAX_FIELDS} fields`);
-  return collect([...new URLSearchParams(text)]);
-}
-
-async function parseMultipart(type: string, body: Buffer): Promise<unknown> {
-  const boundary = new MIMEType(type).params.get("boundary") ?? "";
-  checkParts(body, `--${boundary}`);
-  // A type of our own, so that the parser can't read another boundary than the one whose parts were counted.
-  const clean = new MIMEType("multipart/form-data");
-  clean.params.set("boundary", boundary);
-  return collect(await readMultipart(String(clean), body));
-}
-
-/** The parser takes all parts in one go, a fraction of a millisecond each and more for long headers. */
-function checkParts(body: Buffer, boundary: string): void {
-  let parts = 0;
-  for (let at = body.indexOf(boundary); at >= 0; at = body.indexOf(boundary, at)) {
-    at += boundary.length;
-    // The last boundary begins no part.
-    if (body.toString("latin1", at, at + 2) === "--") continue;
-    parts += 1;
-    if (parts > MAX_PARTS) throw rejection("too-large", `has more than ${MAX_PARTS} parts`);
-    const head = body.subarray(at, at + MAX_HEADER_BYTES);
-    if (head.length === MAX_HEADER_BYTES && head.indexOf("\r\n\r\n") < 0) {
-      throw rejection("too-large", `has a part with more than ${MAX_HEADER_BYTES} bytes of headers`);
-    }
-  }
-}
-
-/** Returns the fields of a form; a file is an object of its name, type and text. */
-async function readMultipart(type: string, body: Buffer): Promise<[string, unknown][]> {
-  const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
-  return Promise.all(
-    [...form].map(
-      async ([name, value]): Promise<[string, unknown]> => [
-        name,
-        typeof value === "string"
-          ? value
-          : { filename: value.name, type: value.type, content: await value.text() },
-      ],
-    ),
-  );
-}
-
-/** Converts pairs to an object. A name that occurs once has its value, a name that occurs more often an array. */
-function collect<T>(pairs: [string, T][]): Record<string, T | T[]> {
-  const lists = new Map<string, T[]>();
-  for (const [name, value] of pairs) {
-    const list = lists.get(name);
-    if (list) list.push(value);
-    else lists.set(name, [value]);
-  }
-  return Object.fromEntries(
-    [...lists].map(([name, values]) => [name, values.length === 1 ? (values[0] as T) : values]),
-  );
+  return Object.fromEntries(headers);
 }

@@ -18,6 +18,9 @@ export const CORS = {
   "access-control-max-age": "86400",
 };
 
+/** A page from a component must not run with the rights of this origin, which may also serve the board. */
+const GUARD = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" };
+
 const json = (status: number, type: string, value: unknown): IngressResponse => ({
   status,
   headers: { "content-type": type },
@@ -35,11 +38,7 @@ export const acceptedRuns = (runIds: string[]): IngressResponse =>
 /** Returns the response that sends a text back. */
 export const plainText = (text: string): IngressResponse => ({
   status: 200,
-  headers: {
-    "content-type": "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "sandbox",
-  },
+  headers: { "content-type": "text/plain; charset=utf-8", ...GUARD },
   body: Buffer.from(text),
 });
 
@@ -71,8 +70,7 @@ export function fromComponent(
     headers: {
       ...sent,
       ...(body.length > 0 && !hasType && { "content-type": type }),
-      // A page from a component must not run with the rights of this origin, which may also serve the board.
-      "content-security-policy": "sandbox",
+      ...GUARD,
     },
     body,
   };

@@ -425,7 +425,7 @@ export const LIMITS = defineLimits({
     beyond: "413 `too-large`",
   },
   formPartHeaderBytes: {
-    value: 1 * KB,
+    value: 8 * KB,
     unit: "bytes",
     per: "request",
     what: "headers of one part of a multipart body",

@@ -38,6 +38,7 @@ const ALLOWED: readonly (string | RegExp)[] = [
  */
 const RESERVED: readonly RegExp[] = [
   /^x-request-id$/,
+  /^x-content-type-options$/,
   /^x-forwarded-/,
   /^x-accel-/,
   /^x-sendfile/,

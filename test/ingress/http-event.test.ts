@@ -36,7 +36,7 @@ describe("the event of an HTTP request", () => {
     });
   });
 
-  it("has header names in lower case, without the headers of proxies", async () => {
+  it("has the headers as they were sent, in lower case, but for those of the connection", async () => {
     const { headers } = await eventOf({
       headers: {
         "X-Hub-Signature": "sha1=…",
@@ -48,11 +48,27 @@ describe("the event of an HTTP request", () => {
         forwarded: "for=1.2.3.4",
         "x-real-ip": "1.2.3.4",
         via: "1.1 router",
-        connection: "keep-alive",
+        connection: "keep-alive, X-Own",
+        "x-own": "1",
+        "keep-alive": "timeout=5",
+        te: "trailers",
+        "transfer-encoding": "chunked",
         "x-request-id": "7",
+        "x-request-start": "t=1",
       },
     });
-    expect(headers).to.deep.equal({ "x-hub-signature": "sha1=…", host: "example.org", accept: "a, b" });
+    expect(headers).to.deep.equal({
+      "x-hub-signature": "sha1=…",
+      host: "example.org",
+      accept: "a, b",
+      "x-forwarded-for": "1.2.3.4",
+      "x-forwarded-proto": "https",
+      forwarded: "for=1.2.3.4",
+      "x-real-ip": "1.2.3.4",
+      via: "1.1 router",
+      "x-request-id": "7",
+      "x-request-start": "t=1",
+    });
   });
 
   it("has the exact bytes of a body that is not UTF-8, and only of that", async () => {
@@ -62,6 +78,7 @@ describe("the event of an HTTP request", () => {
     expect(await eventOf({ body: "\ufeffü\0" })).not.to.have.property("bodyBase64");
   });
 
+  const FORM = "application/x-www-form-urlencoded";
   const bodies: [string, string | Buffer, unknown][] = [
     ["application/json", '{"a":[1,null]}', { a: [1, null] }],
     ["application/json; charset=utf-8", "7", 7],
@@ -86,6 +103,119 @@ describe("the event of an HTTP request", () => {
     });
   }
 
+  const latin = (text: string) => Buffer.from(text, "latin1");
+  const charsets: [string, string, Buffer, string, unknown][] = [
+    ["a byte order mark", "application/json", Buffer.from('\ufeff{"a":1}'), '\ufeff{"a":1}', { a: 1 }],
+    ["a byte order mark in text", "text/plain", Buffer.from("\ufeffa"), "\ufeffa", "a"],
+    ["a byte order mark in a form", FORM, Buffer.from("\ufeffa=1"), "\ufeffa=1", { a: "1" }],
+    ["ISO-8859-1", "application/json; charset=ISO-8859-1", latin('"\xe9"'), '"é"', "é"],
+    ["windows-1252", 'text/plain; charset="windows-1252"', latin("\x80\x92"), "€’", "€’"],
+    ["Shift_JIS", "text/plain;charset=Shift_JIS", Buffer.from([0x82, 0xa0]), "あ", "あ"],
+    ["KOI8-R", "text/plain; charset=koi8-r", Buffer.from([0xc1]), "а", "а"],
+    ["UTF-16", "application/json; charset=utf-16le", Buffer.from('{"a":1}', "utf16le"), '{"a":1}', { a: 1 }],
+    [
+      "a form in ISO-8859-1",
+      `${FORM}; charset=iso-8859-1`,
+      latin("n=%E9+\xe9&%e9"),
+      "n=%E9+é&%e9",
+      { n: "é é", é: "" },
+    ],
+    ["a broken type", "text/plain; charset", latin("\xe9"), "\ufffd", "\ufffd"],
+    ["an unknown charset", "text/plain; charset=klingon", latin("\xe9"), "\ufffd", "\ufffd"],
+    [
+      "UTF-8 JSON that says ISO-8859-1",
+      "application/json; charset=iso-8859-1",
+      Buffer.from('"é"'),
+      '"é"',
+      "é",
+    ],
+  ];
+  for (const [what, type, bytes, raw, expected] of charsets) {
+    it(`is decoded by the charset of its body: ${what}`, async () => {
+      const event = await eventOf({ headers: { "content-type": type }, body: bytes });
+      expect([event.bodyRaw, event.body]).to.deep.equal([raw, expected]);
+      const exact = event.bodyBase64 ? Buffer.from(event.bodyBase64, "base64") : Buffer.from(event.bodyRaw);
+      expect(exact, "its exact bytes").to.deep.equal(bytes);
+    });
+  }
+
+  const NET = 'multipart/form-data; boundary="5c1f"';
+  const crlf = (...lines: string[]) => Buffer.from(lines.join("\r\n"), "latin1");
+  const forms: [string, string, Buffer, unknown][] = [
+    [
+      "names without quotation marks",
+      NET,
+      crlf("--5c1f", "Content-Disposition: form-data; name=x", "", "1", "--5c1f--", ""),
+      { x: "1" },
+    ],
+    [
+      "two names of a file",
+      NET,
+      crlf(
+        ...[
+          "--5c1f",
+          "Content-Type: text/csv",
+          "Content-Disposition: form-data; name=f; filename=a.csv; filename*=utf-8''%C3%A9.csv",
+        ],
+        ...["", "1,2", "--5c1f--", ""],
+      ),
+      { f: { filename: "é.csv", type: "text/csv", content: "1,2" } },
+    ],
+    [
+      "no space after a colon",
+      NET,
+      crlf("--5c1f", 'content-disposition:form-data;name="x"', "", "1", "--5c1f--", ""),
+      { x: "1" },
+    ],
+    [
+      "a preamble and an epilogue",
+      NET,
+      crlf(
+        "for old readers",
+        "--5c1f",
+        'Content-Disposition: form-data; name="x"',
+        "",
+        "1",
+        "--5c1f--",
+        "the end",
+      ),
+      { x: "1" },
+    ],
+    [
+      "a file that is not text",
+      NET,
+      crlf(
+        ...[
+          "--5c1f",
+          'Content-Disposition: form-data; name="f"; filename="a.bin"',
+          "Content-Type: image/png",
+        ],
+        ...["", "\x89PNG", "--5c1f--", ""],
+      ),
+      {
+        f: {
+          ...{ filename: "a.bin", type: "image/png", content: "\ufffdPNG" },
+          contentBase64: Buffer.from("\x89PNG", "latin1").toString("base64"),
+        },
+      },
+    ],
+    [
+      "two long names of a file",
+      NET,
+      crlf(
+        "--5c1f",
+        `Content-Disposition: form-data; name="f"; filename="${"a".repeat(1500)}"; filename*=utf-8''${"a".repeat(1500)}`,
+        ...["", "1", "--5c1f--", ""],
+      ),
+      { f: { filename: "a".repeat(1500), type: "text/plain", content: "1" } },
+    ],
+  ];
+  for (const [what, type, bytes, expected] of forms) {
+    it(`has the parts of a form with ${what}`, async () => {
+      expect(await parsed(type, bytes)).to.deep.equal(expected);
+    });
+  }
+
   it("has the fields and files of a form, and an array for a name that occurs more than once", async () => {
     const form = new FormData();
     form.append("text", "ü");
@@ -102,7 +232,6 @@ describe("the event of an HTTP request", () => {
     });
   });
 
-  const FORM = "application/x-www-form-urlencoded";
   const MULTIPART = "multipart/form-data; boundary=b";
   const codeOf = (type: string, body: string | Buffer) =>
     parsed(type, body).then(

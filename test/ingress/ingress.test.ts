@@ -107,7 +107,7 @@ describe("requests to a source", () => {
     expect([response.status, response.text]).to.deep.equal([200, ""]);
   });
 
-  it("arrive with headers in lower case, without those of proxies, and with the exact text of the body", async () => {
+  it("arrive with headers in lower case, as they were sent, and with the exact text of the body", async () => {
     const raw = '{ "a" : 1.0,\r\n\t"ü": "\\u00fc \u{1f600}" }\n';
     const response = await send(echoUrl, {
       headers: {
@@ -115,6 +115,7 @@ describe("requests to a source", () => {
         "X-Hub-Signature": "sha256=1",
         "X-Forwarded-For": "6.6.6.6",
         "X-Real-IP": "6.6.6.6",
+        "X-Request-Id": "of the sender",
         Cookie: "a=1",
       },
       body: [raw],
@@ -123,8 +124,16 @@ describe("requests to a source", () => {
     expect(event.bodyRaw).to.equal(raw);
     expect(event.hmac).to.equal(createHmac("sha256", "key").update(raw).digest("hex"));
     expect(event.body).to.deep.equal({ a: 1, ü: "ü \u{1f600}" });
-    expect(event.headers).to.include({ "x-hub-signature": "sha256=1", cookie: "a=1" });
-    expect(event.headers).not.to.have.any.keys("x-forwarded-for", "x-real-ip", "connection");
+    expect(event.headers).to.include({
+      ...{
+        "x-hub-signature": "sha256=1",
+        cookie: "a=1",
+        "x-forwarded-for": "6.6.6.6",
+        "x-real-ip": "6.6.6.6",
+      },
+      "x-request-id": "of the sender",
+    });
+    expect(event.headers).not.to.have.any.keys("connection");
     expect(event.client_ip).to.equal("127.0.0.1");
   });
 
@@ -489,12 +498,17 @@ describe("requests to a source", () => {
 
     it("have the client IP that the proxy in front appends, not one that the sender writes", async () => {
       const response = await send(endpointThere(echo), {
-        headers: { "x-forwarded-for": "6.6.6.6, 203.0.113.7", "x-forwarded-host": "evil.example" },
+        headers: {
+          "x-forwarded-for": "6.6.6.6, 203.0.113.7",
+          "x-forwarded-proto": "https",
+          "x-forwarded-host": "evil.example",
+        },
       });
       const event = await eventOf(response.text);
       expect(event.client_ip).to.equal("203.0.113.7");
       expect(event.url).to.equal(`${echoUrl}`);
-      expect(event.headers).not.to.have.any.keys("x-forwarded-for", "x-forwarded-host");
+      expect(event.headers).to.include({ "x-forwarded-for": "6.6.6.6", "x-forwarded-host": "evil.example" });
+      expect(event.headers).not.to.have.any.keys("x-forwarded-proto");
     });
 
     it("are limited per second for each endpoint, with Retry-After", async () => {
