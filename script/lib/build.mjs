@@ -28,7 +28,11 @@ const SETTINGS = [
   "script/lib/dashboard.mjs",
 ];
 /** Copied as sources: the sandbox's prelude is bundled from them, and from what they import. */
-const VERBATIM = [join("src", "sandbox") + sep, join("src", "limits", "emit-limits.ts")];
+const VERBATIM = [
+  join("src", "sandbox") + sep,
+  join("src", "limits", "emit-limits.ts"),
+  join("src", "lib", "scan-json.ts"),
+];
 
 /** Builds into dist/ unless dist/ was built from the same sources. Throws UserError for code that can't be parsed. */
 export async function buildIfStale({ root, say, signal }) {

@@ -1,3 +1,4 @@
+import { stringifyJson } from "../lib/json-text.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
@@ -27,7 +28,7 @@ export async function acceptRuns(
     kind: "run" as const,
     owner_id: bounds.ownerId,
     source_id: sourceId,
-    body: JSON.stringify(item),
+    body: stringifyJson(item),
   }));
   return await withKept(platform, rows, "runs-kept", async () => {
     const accepted = await push(kept);

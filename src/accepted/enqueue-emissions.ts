@@ -1,4 +1,5 @@
 import { newToken } from "../lib/ids.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
@@ -20,7 +21,7 @@ export async function enqueueEmissionJobs(
     _id: job.kept,
     kind: "emissions" as const,
     owner_id: accountOf(job),
-    body: JSON.stringify(job),
+    body: stringifyJson(job),
   }));
   await withKept(platform, rows, "emissions-kept", () => enqueue(kept));
 }

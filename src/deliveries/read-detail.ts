@@ -1,3 +1,4 @@
+import { JsonText } from "../lib/json-text.ts";
 import type { Delivery } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import { TransformedPayloads } from "../models/transformed-payload.ts";
@@ -38,8 +39,8 @@ async function readPayload(
   ]);
   if (!stored) return {};
   return {
-    event: JSON.parse(stored.event),
-    ...(transformed && { transformed_event: JSON.parse(transformed.body) }),
+    event: new JsonText(stored.event),
+    ...(transformed && { transformed_event: new JsonText(transformed.body) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { groupBy } from "../lib/group-by.ts";
+import { JsonText, jsonTextOf } from "../lib/json-text.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { LogEntry } from "../store/event-log.ts";
 import { streamOf } from "../store/event-summary.ts";
@@ -9,7 +10,7 @@ import { holdForEmissions, type Release } from "../webhooks/hold-for-emissions.t
 import type { TrimmedEvents } from "./delete-trimmed.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
-import { truncate } from "./truncate.ts";
+import { truncateJson } from "./truncate.ts";
 
 /** An emission whose emitter exists. */
 export interface KnownEmission {
@@ -19,8 +20,13 @@ export interface KnownEmission {
   emitter: Emitter;
   channel: string;
 }
-/** `json`: the event's JSON, which is stored. */
-type Summarized = KnownEmission & { stream: EventStream; entry: LogEntry; truncated: boolean; json: string };
+/** `json`: the event, whose text is stored. */
+type Summarized = KnownEmission & {
+  stream: EventStream;
+  entry: LogEntry;
+  truncated: boolean;
+  json: JsonText;
+};
 /** An emission that has its event id and whose summary is stored. */
 export type AppendedEmission = Summarized & { eventId: string; isNew: boolean };
 export interface AppendResult {
@@ -33,22 +39,21 @@ export interface AppendResult {
   release: Release;
 }
 
-/** Emitted data is under `raw_event`; errors and logs are the platform's own objects (docs/rest-api.md#event-summary). */
-export function summaryEvent(channel: string, event: unknown): Record<string, unknown> {
-  const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
-  return channel.startsWith("$") && isObject ? { ...event } : { raw_event: event };
+/**
+ * Emitted data is under `raw_event`; errors and logs are the platform's own objects (docs/rest-api.md#event-summary). In one
+ * line, because readers of streams expect that: line breaks of JSON are between its tokens only.
+ */
+export function summaryEvent(channel: string, { text }: JsonText): string {
+  const line = /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, " ") : text;
+  return channel.startsWith("$") && line.trimStart().startsWith("{") ? line : `{"raw_event":${line}}`;
 }
-
-const RAW_EVENT_BYTES = Buffer.byteLength(JSON.stringify({ raw_event: 0 })) - 1;
 
 function summarize(known: KnownEmission): Summarized {
   const { emission, emitter, channel } = known;
-  const json = JSON.stringify(emission.event);
-  const summaryOf = summaryEvent(channel, emission.event);
-  const wrapped = summaryOf.raw_event === emission.event ? RAW_EVENT_BYTES : 0;
-  const { value, truncated } = truncate(summaryOf, Buffer.byteLength(json) + wrapped);
+  const json = jsonTextOf(emission.event);
+  const { json: event, truncated } = truncateJson(summaryEvent(channel, json));
   const summary = {
-    event: value as Record<string, unknown>,
+    event: new JsonText(event),
     metadata: {
       emit_id: emission.emit_id,
       name: channel,

@@ -131,8 +131,8 @@ async function emitNew(
     const earlier = found.get(storedId(one)) ?? before.earlier.get(storedId(one));
     const isDone = earlier !== undefined && isRepetition(one.emission, earlier);
     const listening = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
-    const ofChannel = withoutSubject(listening, one.channel, one.emission.event);
-    const { matched, filtered } = await selectMatching(ofChannel, one.emission.event, breaks);
+    const ofChannel = withoutSubject(listening, one.channel, one.json);
+    const { matched, filtered } = await selectMatching(ofChannel, one.json, breaks);
     const parent = parseTraceContext(one.emission.trace);
     // A run may write a hundred log lines, which have no listeners as a rule.
     const isTraced = one.channel !== "$logs" || matched.length > 0;
@@ -254,9 +254,9 @@ function storedEvent(
     event_id: eventId,
     score: eventScore(eventId) ?? 0,
     name: one.channel,
-    event: one.json,
+    event: one.json.text,
     has_webhook_listeners: goesToWebhooks,
-    ...(goesToWebhooks && searchedBy(platform, one.emission.event)),
+    ...(goesToWebhooks && searchedBy(platform, one.json)),
     created_at: new Date(platform.clock()),
     ...(one.emission.requested_at_ms !== undefined && { has_caller_id: true as const }),
     ...(trace !== undefined && { trace }),

@@ -6,6 +6,7 @@ import { dispatchEvents, type EventToDispatch } from "../deliveries/dispatch/dis
 import { divide } from "../lib/divide.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
+import { JsonText } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { type Source, Sources } from "../models/source.ts";
@@ -161,11 +162,11 @@ type HandTo = (
   platform: EmitDeps,
   event: StoredEvent,
   subscription: Subscription,
-  emission: Emission,
+  emission: Pick<Emission, "emit_id">,
   hops: number,
 ) => Promise<DropReason | null>;
 
-const handToSource: HandTo = async (platform, event, subscription, emission, hops) => {
+const handToSource: HandTo = async (platform, event, subscription, _emission, hops) => {
   const source = await Sources(platform.mongo)
     .findOne({ _id: subscription.listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
@@ -175,7 +176,7 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
     kind: "event" as const,
     run_id: listenerRunId(event, subscription._id),
     at_ms: eventMs(event.event_id),
-    event: emission.event,
+    event: new JsonText(event.event),
     hops,
     ...carriedBy(event, subscription, source),
     ...(event.trace !== undefined && { trace: event.trace }),
@@ -210,7 +211,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     emit_id: emission.emit_id,
     emitter_id: event.emitter_id,
     name: event.name,
-    event: emission.event,
+    event: new JsonText(event.event),
     hops,
     ...(event.trace !== undefined && { trace: event.trace }),
   };

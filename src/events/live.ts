@@ -2,6 +2,7 @@ import { PassThrough, type Readable } from "node:stream";
 import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-summary.ts";
@@ -35,7 +36,7 @@ function kindOf(summary: EventSummary): "emit" | "error" | "log" {
 }
 
 const frame = (summary: EventSummary) =>
-  `id: ${summary.id}\nevent: ${kindOf(summary)}\ndata: ${JSON.stringify(summary)}\n\n`;
+  `id: ${summary.id}\nevent: ${kindOf(summary)}\ndata: ${stringifyJson(summary)}\n\n`;
 
 interface LiveStreamOptions {
   /** Returns why the stream must end, or null; called at each heartbeat. */

@@ -1,10 +1,11 @@
+import { JsonText, parseAround } from "../lib/json-text.ts";
 import type { StoredEvent } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import { expandSummary } from "./read.ts";
 
 /** Where an event is kept whole, and the event. */
-type Payload = { place: "stored" | "in-summary"; event: unknown } | { place: "gone" };
+type Payload = { place: "stored" | "in-summary"; event: JsonText } | { place: "gone" };
 
 interface Kept {
   emitter: { id: string };
@@ -17,7 +18,7 @@ export async function readPayload(
   platform: Pick<Platform, "mongo" | "clock">,
   { emitter, stored, summary }: Kept,
 ): Promise<Payload> {
-  if (stored) return { place: "stored", event: JSON.parse(stored.event) };
+  if (stored) return { place: "stored", event: new JsonText(stored.event) };
   if (!summary) return { place: "gone" };
   if (!summary.metadata.truncated) return { place: "in-summary", event: eventOf(summary) };
   // A young event's summary is there a moment before its payload.
@@ -25,8 +26,8 @@ export async function readPayload(
   return whole.metadata.truncated ? { place: "gone" } : { place: "stored", event: eventOf(whole) };
 }
 
-/** Returns the event as it was emitted, as far as its summary holds it; undefined without one. */
-export function eventOf(summary: EventSummary | null): unknown {
-  if (!summary) return undefined;
-  return "raw_event" in summary.event ? summary.event.raw_event : summary.event;
+/** Returns the event as it was emitted, as far as its summary holds it. */
+export function eventOf({ event }: EventSummary): JsonText {
+  const { raw_event } = parseAround(event.text, { member: "raw_event" }) as { raw_event?: JsonText };
+  return raw_event ?? event;
 }

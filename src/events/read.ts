@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { JsonText } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
@@ -98,7 +99,7 @@ async function expand(
     const payload = payloads.get(idOf(row));
     if (!payload) return { summary: row, bytes: 0 };
     const { truncated: _, ...metadata } = row.metadata;
-    const event = summaryEvent(payload.name, JSON.parse(payload.event));
+    const event = new JsonText(summaryEvent(payload.name, new JsonText(payload.event)));
     return { summary: { ...row, event, metadata }, bytes: payload.event.length };
   });
 }

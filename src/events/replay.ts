@@ -6,6 +6,7 @@ import { retryDelivery } from "../deliveries/manual-retry.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { newId } from "../lib/ids.ts";
+import { JsonText } from "../lib/json-text.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import { Sources } from "../models/source.ts";
@@ -17,9 +18,10 @@ import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/check-ids.ts";
 import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
 import { carriedBy, type EmitDeps } from "./fan-out.ts";
+import { type FoundEvent, findEvent } from "./find-event.ts";
 import { eventOf } from "./read-payload.ts";
 import { searchedBy, storeEvents } from "./store.ts";
-import { type FoundEvent, findEvent, type TraceDeps } from "./trace.ts";
+import type { TraceDeps } from "./trace.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
 export type ReplayDeps = EmitDeps & TraceDeps;
@@ -55,7 +57,7 @@ export async function replayEvent(
   if (found.eventId === null) throw new AppError("not-found", "event not found");
   const stored = wholeEvent(platform, found, found.eventId);
   await platform.routing.refresh();
-  const event = JSON.parse(stored.event) as unknown;
+  const event = new JsonText(stored.event);
   const listening = await findSubscriptions(platform, found.emitter, stored.name);
   const subscriptions = withoutSubject(listening, stored.name, event).filter(
     one => owners.includes(one.owner_id) && (listenerId ?? one.listener_id) === one.listener_id,
@@ -94,7 +96,7 @@ function wholeEvent(
     event_id: eventId,
     score: eventScore(eventId) ?? 0,
     name: summary.metadata.name,
-    event: JSON.stringify(eventOf(summary)),
+    event: eventOf(summary).text,
     has_webhook_listeners: true,
     ...searchedBy(platform, eventOf(summary)),
     created_at: new Date(platform.clock()),
@@ -113,7 +115,7 @@ async function replayToWebhooks(
   await storeEvents(platform, [event]);
   await StoredEvents(platform.mongo).updateOne(
     { _id: event._id },
-    { $set: { has_webhook_listeners: true, ...searchedBy(platform, JSON.parse(event.event)) } },
+    { $set: { has_webhook_listeners: true, ...searchedBy(platform, new JsonText(event.event)) } },
   );
   const idOf = ({ _id }: Subscription) => deliveryId({ id: event._id, event_id: event.event_id }, _id);
   const existing = await Deliveries(platform.mongo)
@@ -175,7 +177,7 @@ async function replayToSource(
     kind: "event" as const,
     run_id,
     at_ms: platform.clock(),
-    event: JSON.parse(event.event),
+    event: new JsonText(event.event),
     hops: 1,
     ...carriedBy(event, subscription, source),
     ...(event.trace !== undefined && { trace: event.trace }),
@@ -205,7 +207,7 @@ async function replayToWorkflow(
     emit_id: event._id.slice(storedEventId(event.emitter_id, "").length),
     emitter_id: event.emitter_id,
     name: event.name,
-    event: JSON.parse(event.event),
+    event: new JsonText(event.event),
     hops: 1,
   };
   const queue = openedQueue(platform.queues, workflowEvents);

@@ -1,7 +1,24 @@
 import { Type } from "typebox";
+import type { JsonText } from "../lib/json-text.ts";
 
 /** Any JSON value. */
 const Json = Type.Unknown();
+
+/** An object with these fields, or its text. */
+const EventObject = Type.Unsafe<JsonText | Record<string, unknown>>(
+  Type.Object(
+    {
+      raw_event: Type.Optional(Json),
+      original_event: Type.Optional(Json),
+      original_context: Type.Optional(Json),
+      error: Type.Optional(Json),
+      level: Type.Optional(Json),
+      message: Type.Optional(Json),
+      ts: Type.Optional(Json),
+    },
+    { additionalProperties: true },
+  ),
+);
 
 /**
  * An event as lists show it, with the fields of an emitted event, an error or a log line
@@ -11,18 +28,7 @@ export const EventSummarySchema = Type.Object(
   {
     id: Type.String({ description: "`<epoch_milliseconds>-<sequence>`; ids are in the order of emission." }),
     indexed_at_ms: Type.Integer({ description: "Unix milliseconds." }),
-    event: Type.Object(
-      {
-        raw_event: Type.Optional(Json),
-        original_event: Type.Optional(Json),
-        original_context: Type.Optional(Json),
-        error: Type.Optional(Json),
-        level: Type.Optional(Json),
-        message: Type.Optional(Json),
-        ts: Type.Optional(Json),
-      },
-      { additionalProperties: true },
-    ),
+    event: EventObject,
     metadata: Type.Object({
       emit_id: Type.String(),
       name: Type.String({

@@ -1,3 +1,4 @@
+import type { JsonText } from "../lib/json-text.ts";
 import { wordsOfPayload } from "../lib/payload-words.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
@@ -45,8 +46,9 @@ export async function findEarlier(
 /** The field by which an event's deliveries are found by text in its payload; none if the payload has no words. */
 export function searchedBy(
   { config }: Pick<Platform, "config">,
-  payload: unknown,
+  payload: JsonText,
 ): Pick<StoredEvent, "words"> {
-  const words = wordsOfPayload(payload, config.payloadSearchWords);
+  if (config.payloadSearchWords === 0) return {};
+  const words = wordsOfPayload(payload.value, config.payloadSearchWords);
   return words.length > 0 ? { words } : {};
 }

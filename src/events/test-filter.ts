@@ -1,4 +1,5 @@
 import { eventMs } from "../lib/event-id.ts";
+import { JsonText } from "../lib/json-text.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
@@ -50,14 +51,14 @@ export async function testFilter(
   const results = whole.rows
     .filter(row => row.metadata.name === channel)
     .map((row): FilterResult => {
-      const event = eventOf(row);
+      const event = eventOf(row).value;
       const isMatch = matches(filter, event);
       return {
         event_id: row.id,
         emitted_at_ms: eventMs(row.id),
         matched: isMatch,
         reason: isMatch ? null : explainMismatch(filter, event),
-        event: summaries.get(row.id) ?? {},
+        event: summaries.get(row.id) ?? new JsonText("{}"),
       };
     });
   return { tested: results.length, matched: results.filter(({ matched }) => matched).length, results };

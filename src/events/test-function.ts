@@ -94,7 +94,7 @@ async function lastInputs(platform: Deps, { emitterId, channel }: FunctionTest):
     .filter(({ metadata }) => metadata.name === channel)
     .slice(0, LIMITS.functionTestEvents.value);
   const whole = await Promise.all(last.map(row => expandSummary(platform, emitterId, row)));
-  return whole.map(row => ({ event: eventOf(row), meta: metaOf(emitterId, channel, row.id) }));
+  return whole.map(row => ({ event: eventOf(row).value, meta: metaOf(emitterId, channel, row.id) }));
 }
 
 const metaOf = (emitterId: string, channel: string, eventId: string) => ({

@@ -1,11 +1,11 @@
 import { waitsWithoutJob } from "../deliveries/attempt/far-retry.ts";
 import { presentWithAttempts } from "../deliveries/present.ts";
-import { invalidField, notFound } from "../lib/errors.ts";
-import { eventMs, eventScore } from "../lib/event-id.ts";
-import { isId } from "../lib/ids.ts";
+import { notFound } from "../lib/errors.ts";
+import { eventMs } from "../lib/event-id.ts";
+import { JsonText } from "../lib/json-text.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
-import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
+import { type StoredEvent, storedEventId } from "../models/event.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
@@ -16,13 +16,12 @@ import { findJobState } from "../queues/shards.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
-import type { EventSummary } from "../store/event-summary.ts";
 import { listSettled } from "../store/settled-runs.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
-import { type Emitter, findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/match.ts";
+import { findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/match.ts";
 import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
-import { findEmitter } from "./find-emitter.ts";
+import { type FoundEvent, findEvent, runIdOf } from "./find-event.ts";
 import { eventOf, readPayload } from "./read-payload.ts";
 import { summarizeRun } from "./run-summary.ts";
 import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
@@ -34,15 +33,6 @@ export type TraceDeps = Pick<
 
 /** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
 const MAX_SHOWN = 100;
-
-/** What is known of an event before its story is put together. */
-export interface FoundEvent {
-  emitter: Emitter;
-  emitId: string | null;
-  eventId: string | null;
-  stored: StoredEvent | null;
-  summary: EventSummary | null;
-}
 
 interface TraceRequest {
   id: string;
@@ -110,74 +100,6 @@ function linkTrace(
   return { trace_id, trace_url };
 }
 
-/** Returns what is stored of an event; its ids and errors are those of `traceEvent`, but an unknown event has a null `eventId`. */
-export async function findEvent(
-  platform: TraceDeps,
-  id: string,
-  emitterId: string | undefined,
-  owners: string[],
-): Promise<FoundEvent> {
-  if (isId("dlv", id)) {
-    const delivery = await Deliveries(platform.mongo)
-      .findOne({ _id: id, owner_id: { $in: owners } }, { emitter_id: 1, event_id: 1 })
-      .lean();
-    if (!delivery || (emitterId ?? delivery.emitter_id) !== delivery.emitter_id) throw notFound("delivery");
-    return await findByEventId(
-      platform,
-      await ownEmitter(platform, delivery.emitter_id, owners),
-      delivery.event_id,
-    );
-  }
-  const isEventId = eventScore(id) !== null;
-  const named = emitterId ?? (isEventId ? undefined : await sourceOfEmitId(platform, id));
-  if (named === undefined) {
-    throw invalidField(
-      "query",
-      "emitter_id",
-      "is required, because ids of this kind are unique per emitter only",
-    );
-  }
-  const emitter = await ownEmitter(platform, named, owners);
-  return isEventId ? await findByEventId(platform, emitter, id) : await findByEmitId(platform, emitter, id);
-}
-
-async function ownEmitter(platform: TraceDeps, emitterId: string, owners: string[]): Promise<Emitter> {
-  const emitter = await findEmitter(platform, emitterId);
-  if (!emitter || !owners.includes(emitter.owner_id)) throw notFound("event");
-  return emitter;
-}
-
-/** The emit id of a source's event starts with the id of its run. */
-const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
-
-async function sourceOfEmitId(platform: TraceDeps, emitId: string): Promise<string | undefined> {
-  const runId = runIdOf(emitId);
-  if (!runId) return undefined;
-  return (await RunRecords(platform.mongo).findById(runId, { source_id: 1 }).lean())?.source_id;
-}
-
-async function findByEventId(platform: TraceDeps, emitter: Emitter, eventId: string): Promise<FoundEvent> {
-  const [stored, summary] = await Promise.all([
-    StoredEvents(platform.mongo)
-      .findOne({ emitter_id: emitter.id, score: eventScore(eventId) ?? -1 })
-      .lean<StoredEvent | null>(),
-    platform.eventLog.find(emitter.id, eventId),
-  ]);
-  const fromStored = stored?._id.slice(storedEventId(emitter.id, "").length);
-  const emitId = summary?.metadata.emit_id ?? fromStored ?? null;
-  return { emitter, emitId, eventId: stored || summary ? eventId : null, stored, summary };
-}
-
-async function findByEmitId(platform: TraceDeps, emitter: Emitter, emitId: string): Promise<FoundEvent> {
-  const [stored, remembered] = await Promise.all([
-    StoredEvents(platform.mongo).findById(storedEventId(emitter.id, emitId)).lean<StoredEvent | null>(),
-    platform.eventLog.eventIdOf(emitter.id, emitId),
-  ]);
-  const eventId = stored?.event_id ?? remembered;
-  const summary = eventId ? await platform.eventLog.find(emitter.id, eventId) : null;
-  return { emitter, emitId, eventId, stored, summary };
-}
-
 async function findEmittingRun(platform: TraceDeps, emitId: string | null) {
   const runId = emitId === null ? undefined : runIdOf(emitId);
   return runId ? await RunRecords(platform.mongo).findById(runId).lean() : null;
@@ -202,7 +124,7 @@ async function traceSubscriptions(
 ): Promise<TracedSubscription[]> {
   const channel = stored?.name ?? summary?.metadata.name ?? "";
   const found = await findSubscriptionsToEmitter(platform, emitter, owners, MAX_SHOWN);
-  const event = stored ? JSON.parse(stored.event) : eventOf(summary);
+  const event = stored ? new JsonText(stored.event) : summary ? eventOf(summary) : new JsonText("null");
   const emittedAt = unixSeconds(eventMs(eventId ?? "0-0"));
   return found.map(subscription => ({
     id: subscription._id,
@@ -220,7 +142,7 @@ async function traceSubscriptions(
 
 function outcomeOf(
   subscription: Subscription,
-  of: { channel: string; event: unknown; emittedAt: number; isWhole: boolean },
+  of: { channel: string; event: JsonText; emittedAt: number; isWhole: boolean },
 ): Pick<TracedSubscription, "outcome" | "reason"> {
   if (subscription.event_name !== of.channel) {
     const named = (channel: string) => (channel === "" ? "the default channel" : `channel ${channel}`);
@@ -240,7 +162,7 @@ function outcomeOf(
       reason: "the event is no longer stored whole, so its filter can't be evaluated",
     };
   }
-  const mismatch = explainMismatch(JSON.parse(subscription.filter), of.event);
+  const mismatch = explainMismatch(JSON.parse(subscription.filter), of.event.value);
   return mismatch === null ? { outcome: "matched", reason: null } : { outcome: "filtered", reason: mismatch };
 }
 

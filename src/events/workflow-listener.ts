@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { limitsOf } from "../accounts/limits.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import { enqueue, jobState } from "../queues/define-queue.ts";
 import { type WorkflowEventsJob, workflowEvents } from "../queues/workflow-events.ts";
 import { noteWorkflowJob, removeFinishedJobs } from "../store/workflow-backlog.ts";
@@ -40,7 +41,7 @@ export async function enqueueWorkflowEvent(
   }
   const job = workflowEvents.jobs["workflow-events"];
   const [noted] = await Promise.all([
-    noteWorkflowJob(platform, ownerId, job.jobId?.(payload) ?? "", JSON.stringify(payload).length),
+    noteWorkflowJob(platform, ownerId, job.jobId?.(payload) ?? "", stringifyJson(payload).length),
     enqueue(platform.queues, job, payload),
   ]);
   // Looked at again with the next event.

@@ -1,5 +1,6 @@
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
+import { stringifyJson } from "../lib/json-text.ts";
 import { mapPage, type Page, type PageRequest, WHOLE_LIST } from "../store/page.ts";
 import { type FieldFilter, filterFields, responseFields } from "./fields.ts";
 import { isPaged, pageEnvelope } from "./pagination.ts";
@@ -47,6 +48,12 @@ function sendEmptyBody(ctx: Context): void {
   ctx.type = "";
 }
 
+/** Sends events in it as they were written, which Koa's own JSON does not. */
+function sendJson(ctx: Context, value: object): void {
+  ctx.body = stringifyJson(value);
+  ctx.type = "json";
+}
+
 /** Sends a handler's result in its envelope (docs/rest-api.md#resources), with the fields that `filter` selects. */
 export function sendResponse(
   ctx: Context,
@@ -57,13 +64,13 @@ export function sendResponse(
   const filtered = (value: unknown) => filterFields(value, filter);
   switch (response.kind) {
     case "data":
-      ctx.body = { data: filtered(result) };
+      sendJson(ctx, { data: filtered(result) });
       return;
     case "list":
     case "page": {
       const page = mapPage(result as Page<unknown>, filtered);
       const cursor = response.kind === "page" ? response.cursor : undefined;
-      ctx.body = requested === WHOLE_LIST ? { data: page.rows } : pageEnvelope(page, cursor);
+      sendJson(ctx, requested === WHOLE_LIST ? { data: page.rows } : pageEnvelope(page, cursor));
       return;
     }
     case "stream":
@@ -71,7 +78,7 @@ export function sendResponse(
       ctx.type = response.contentType;
       return;
     case "accepted":
-      if (response.schema) ctx.body = { data: filtered(result) };
+      if (response.schema) sendJson(ctx, { data: filtered(result) });
       else sendEmptyBody(ctx);
       return;
     case "empty":

@@ -2,8 +2,8 @@ import { MIMEType, type TextDecoder } from "node:util";
 import { Response } from "undici";
 import { charsetOf, decode, decoderOf, decodeWith } from "../http/body/charset.ts";
 import { AppError, type FieldError } from "../lib/errors.ts";
+import { scanJson } from "../lib/scan-json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { jsonShape } from "../sandbox/child/json-shape.ts";
 
 /**
  * Returns a body parsed according to its type, or its text if it has another type or is not what its type says. `text` is the decoded
@@ -40,7 +40,7 @@ function rejection(code: "invalid" | "too-large", message: string): AppError {
 
 function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  const { depth, parsedBytes } = jsonShape(text);
+  const { depth, parsedBytes } = scanJson(text);
   if (depth > MAX_DEPTH) throw rejection("invalid", `is nested deeper than ${MAX_DEPTH} levels`);
   if (parsedBytes > MAX_PARSED_BYTES) {
     throw rejection("invalid", "has too many arrays, objects and values for its size");

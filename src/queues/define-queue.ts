@@ -46,6 +46,8 @@ export interface QueueDeclaration<Schemas extends JobSchemas = JobSchemas> {
   quantum?: number | undefined;
   /** True if its jobs wait for the stores alone, so that the time they take is what they cost others. */
   waitsForStoresOnly?: boolean | undefined;
+  /** Reads the payload of its jobs from JSON; absent: all of it is parsed. */
+  readPayload?: ((json: string) => unknown) | undefined;
   jobs: { [Name in keyof Schemas]: JobDeclaration<Schemas[Name]> };
 }
 
@@ -68,6 +70,7 @@ interface QueueSpec<Schemas extends JobSchemas> {
   concurrency?: number;
   quantum?: number;
   waitsForStoresOnly?: boolean;
+  readPayload?: (json: string) => unknown;
   /** BullMQ's options for every job of the queue. */
   options: JobsOptions;
   jobs: {
@@ -84,6 +87,7 @@ export function defineQueue<Schemas extends JobSchemas>({
   concurrency,
   quantum,
   waitsForStoresOnly,
+  readPayload,
   options,
   jobs,
 }: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
@@ -91,7 +95,7 @@ export function defineQueue<Schemas extends JobSchemas>({
     job,
     { reads: 1, writes: 1, ...declaration, queue: name, name: job, options },
   ]);
-  return { name, concurrency, quantum, waitsForStoresOnly, jobs: Object.fromEntries(declared) };
+  return { name, concurrency, quantum, waitsForStoresOnly, readPayload, jobs: Object.fromEntries(declared) };
 }
 
 /** True if the jobs of a queue may be divided over shards. */

@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from "typebox";
 import { isDeeperThan } from "../lib/json-shape.ts";
+import { JsonText, parseAround } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
@@ -24,6 +25,7 @@ export const Emission = Type.Object({
   emit_id: Type.String({ minLength: 1, maxLength: 256 }),
   /** Channel; empty or absent for the default channel. */
   name: Type.Optional(ChannelName),
+  /** JSON, or a JsonText in its place. */
   event: Type.Unknown(),
   /** A line for people, kept with the summary. */
   summary: Type.Optional(Type.String({ maxLength: 1024 })),
@@ -77,10 +79,15 @@ export function emissionProblem(emission: unknown): string | undefined {
     const [error] = isEmission.errors ?? [];
     return `${error?.instancePath.slice(1) || "emission"} ${error?.message}`;
   }
-  return isDeeperThan(emission.event, MAX_DEPTH)
-    ? `event is nested deeper than ${MAX_DEPTH} levels`
-    : undefined;
+  const { event } = emission;
+  const isTooDeep =
+    event instanceof JsonText ? event.shape.depth > MAX_DEPTH : isDeeperThan(event, MAX_DEPTH);
+  return isTooDeep ? `event is nested deeper than ${MAX_DEPTH} levels` : undefined;
 }
+
+/** Reads a job from JSON: its events stay texts, which most emissions pass on as they are. */
+export const readEmissionsJob = (json: string): EmissionsJob =>
+  parseAround(json, { member: "event", list: "emissions" }) as EmissionsJob;
 
 /** The emissions that a job holds, in order. */
 export const emissionsIn = (job: EmissionsJob): Emission[] => ("emissions" in job ? job.emissions : [job]);
@@ -102,6 +109,7 @@ export const emissions = defineQueue({
   concurrency: 24,
   quantum: 32,
   waitsForStoresOnly: true,
+  readPayload: readEmissionsJob,
   options: {
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },

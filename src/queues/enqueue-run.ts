@@ -1,5 +1,6 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { RedisClient } from "../store/redis.ts";
 import { asUnavailable } from "../store/redis.ts";
@@ -53,7 +54,7 @@ async function push(
   bounds: QueueBounds,
 ): Promise<Pushed> {
   const [first] = items;
-  const texts = items.map(item => JSON.stringify(item));
+  const texts = items.map(stringifyJson);
   try {
     if (first?.kind === "change") {
       // A deletion frees what waits, so it always fits.

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Queue } from "bullmq";
+import type { Queue } from "bullmq";
 import type { Logger } from "pino";
 import { withDeadline } from "../lib/deadline.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { AnyQueue, OpenQueue } from "./define-queue.ts";
 import { FairOrder } from "./fair-order.ts";
+import { PayloadQueue } from "./job-payload.ts";
 
 export interface OpenOptions {
   redis: RedisClient;
@@ -55,7 +56,7 @@ async function openQueue(
 }
 
 function open(name: string, { redis, prefix }: OpenOptions, warn: (error: unknown) => void): Queue {
-  const queue = new Queue(name, {
+  const queue = new PayloadQueue(name, {
     connection: redis,
     prefix: queuePrefix(prefix, name),
     skipWaitingForReady: true,

@@ -1,6 +1,7 @@
 import { createBatcher } from "../lib/batcher.ts";
 import { divide } from "../lib/divide.ts";
 import { groupBy } from "../lib/group-by.ts";
+import { jsonTextOf } from "../lib/json-text.ts";
 import { enqueueAll, openedQueue, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 import { shardNumber } from "./shards.ts";
@@ -26,7 +27,8 @@ export const jobOf = (packed: Emission[], accountId?: string): EmissionsJob => (
   ...(accountId !== undefined && { account_id: accountId }),
 });
 
-const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").length;
+/** The length of an emission's JSON, which is that of its event. */
+export const sizeOf = ({ event }: Emission): number => jsonTextOf(event).text.length;
 
 /**
  * Opens a producer of the `emissions` queue; emissions passed at the same time share one job. The returned function

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { AppError } from "../lib/errors.ts";
 import { newAjv } from "../lib/new-ajv.ts";
+import { scanJson } from "../lib/scan-json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { jsonShape } from "../sandbox/child/json-shape.ts";
 
 /** Fields of everything that waits in a run queue. */
 const common = {
@@ -113,7 +113,7 @@ function whatIsNewer(item: unknown): string | undefined {
  * that only a newer release knows.
  */
 export function parseRunItem(text: string): RunItem {
-  if (jsonShape(text).depth > MAX_DEPTH) throw new AppError("invalid", "queued run: nested too deeply");
+  if (scanJson(text).depth > MAX_DEPTH) throw new AppError("invalid", "queued run: nested too deeply");
   const item: unknown = JSON.parse(text);
   const newer = whatIsNewer(item);
   if (newer !== undefined) throw new NewerRun("unavailable", newer);

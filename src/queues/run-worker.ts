@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ValidateFunction } from "ajv";
-import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
+import { DelayedError, type Job, UnrecoverableError, WaitingError, type Worker } from "bullmq";
 import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 import { FairTurns } from "../lib/fair-turns.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -14,6 +15,7 @@ import type { RedisClient } from "../store/redis.ts";
 import { type AnyQueue, accountIn, type QueueDeclaration } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
 import { HeldLocks } from "./held-locks.ts";
+import { replacePayload, workerReading } from "./job-payload.ts";
 import { whatIsNewer } from "./newer-job.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
@@ -159,11 +161,12 @@ class QueueWorker implements ShardWorker {
 
   constructor(
     {
-      queue: { name: queue, quantum, waitsForStoresOnly, jobs },
+      queue: { name: queue, quantum, waitsForStoresOnly, readPayload, jobs },
       shard,
       slots,
     }: {
-      queue: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly"> & Pick<AnyQueue, "jobs">;
+      queue: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly" | "readPayload"> &
+        Pick<AnyQueue, "jobs">;
       shard: number;
       slots: number;
     },
@@ -179,16 +182,20 @@ class QueueWorker implements ShardWorker {
     this.#warn = warnThrottled(this.#log, "worker connection", { queue });
     this.#warnOfNewer = warnThrottled(this.#log, "jobs of a newer release wait for its workers", { queue });
     const name = shardName(queue, shard);
-    this.#worker = new Worker(name, (job, token, signal) => this.#hold(job, token, signal), {
-      connection: options.redis,
-      prefix: queuePrefix(options.prefix, name),
-      concurrency: slots,
-      lockDuration: options.stalledAfterMs,
-      skipLockRenewal: true,
-      stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
-      // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
-      maxStalledCount: LIMITS.jobStarts.value - 1,
-    });
+    this.#worker = new (workerReading(readPayload))(
+      name,
+      (job, token, signal) => this.#hold(job, token, signal),
+      {
+        connection: options.redis,
+        prefix: queuePrefix(options.prefix, name),
+        concurrency: slots,
+        lockDuration: options.stalledAfterMs,
+        skipLockRenewal: true,
+        stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
+        // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
+        maxStalledCount: LIMITS.jobStarts.value - 1,
+      },
+    );
     this.#locks = new HeldLocks(
       options.stalledAfterMs,
       (ids, tokens, durationMs) => this.#worker.extendJobLocks(ids, tokens, durationMs),
@@ -395,7 +402,7 @@ class QueueWorker implements ShardWorker {
         dueAtMs: job.timestamp + (job.opts.delay ?? 0),
         log,
         signal,
-        updateJob: payload => job.updateData(payload),
+        updateJob: payload => this.#replacePayload(job, payload),
         isStopping: () => this.#isStopping,
       });
       finish("done", fields ?? {}, "info");
@@ -424,8 +431,13 @@ class QueueWorker implements ShardWorker {
     metrics.count("jobs_given_up_total", { queue });
     await onGivenUp?.(job.data);
     const { keptPayload } = this.#handlerOf(job);
-    if (!keptPayload || JSON.stringify(job.data).length <= MAX_KEPT_BYTES) return;
-    await job.updateData(keptPayload(job.data as never));
+    if (!keptPayload || stringifyJson(job.data).length <= MAX_KEPT_BYTES) return;
+    await this.#replacePayload(job, keptPayload(job.data as never));
+  }
+
+  async #replacePayload(job: Job, payload: unknown): Promise<void> {
+    job.data = payload;
+    await replacePayload(this.#options.redis, this.#worker.toKey(job.id ?? ""), payload);
   }
 
   /** The only handler of a queue with one kind of job takes jobs of any name: producers of others name them freely. */

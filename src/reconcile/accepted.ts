@@ -5,7 +5,7 @@ import { RunRecords } from "../models/run.ts";
 import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
-import { type EmissionsJob, emissions } from "../queues/emissions.ts";
+import { emissions, readEmissionsJob } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
@@ -83,7 +83,7 @@ class AcceptedSweep {
     const [row] = await this.#readWhole([id]);
     if (!row) return false;
     // Its bytes were counted in Redis.
-    const { counted: _, ...job } = JSON.parse(row.body) as EmissionsJob;
+    const { counted: _, ...job } = readEmissionsJob(row.body);
     await enqueueAll(this.#platform.queues, emissions.jobs.emissions, [job]);
     await this.#noteEnqueued([id]);
     return true;

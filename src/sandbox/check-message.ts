@@ -1,7 +1,7 @@
 import { newAjv } from "../lib/new-ajv.ts";
+import { scanJson } from "../lib/scan-json.ts";
 import { CHANNEL_CHARS, EMIT_ID_CHARS } from "../limits/emit-limits.ts";
 import { CUSTOM_CHANNEL } from "./child/channel-name.ts";
-import { jsonShape } from "./child/json-shape.ts";
 import {
   type ChildLimits,
   type ChildMessage,
@@ -97,7 +97,7 @@ export function readMessage(
     maxDepth,
   }: Pick<ChildLimits, "maxEmitBytes" | "maxEmitParsedBytes" | "maxDepth">,
 ): { message: ChildMessage; size: MessageSize } {
-  const { depth, parsedBytes } = jsonShape(line);
+  const { depth, parsedBytes } = scanJson(line);
   if (depth > maxDepth + FRAME_LEVELS) throw new ProtocolViolation("a message is nested too deeply");
   let message: ChildMessage;
   try {

@@ -1,4 +1,5 @@
 import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../lib/event-id.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import {
   type ArchiveDeps,
@@ -164,7 +165,7 @@ export function openEventLog(deps: ArchiveDeps): EventLog {
             LATE_KEPT_MS,
             ...entries.flatMap(({ summary, reserved }) => [
               summary.metadata.emit_id,
-              JSON.stringify(summary),
+              stringifyJson(summary),
               reserved ?? "",
               summary.metadata.truncated ? 1 : 0,
             ]),

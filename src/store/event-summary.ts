@@ -1,9 +1,11 @@
 import { eventMs } from "../lib/event-id.ts";
+import { type JsonText, parseAround } from "../lib/json-text.ts";
 import type { EventStream } from "./keys.ts";
 
 /** The stored part of a summary; id and time come from the sorted set. */
 export interface StoredSummary {
-  event: Record<string, unknown>;
+  /** An object. */
+  event: unknown;
   metadata: {
     emit_id: string;
     name: string;
@@ -15,6 +17,8 @@ export interface StoredSummary {
 }
 
 export interface EventSummary extends StoredSummary {
+  /** As it was written. */
+  event: JsonText;
   id: string;
   indexed_at_ms: number;
 }
@@ -37,7 +41,7 @@ export function streamOf(channel: string): EventStream {
 export const summaryOf = (id: string, text: string): EventSummary => ({
   id,
   indexed_at_ms: eventMs(id),
-  ...(JSON.parse(text) as StoredSummary),
+  ...(parseAround(text, { member: "event" }) as Omit<EventSummary, "id" | "indexed_at_ms">),
 });
 
 /** Returns the summaries of a list of ids and texts in turn, as scripts return them. */

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { canAccessCached } from "../accounts/access.ts";
 import { ALERTS } from "../alerts/channel.ts";
 import { Breaks } from "../lib/breaks.ts";
+import type { JsonText } from "../lib/json-text.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { compileFilter, type Filter, type Matcher } from "./filter.ts";
@@ -21,10 +22,10 @@ export interface Emitter {
 export function withoutSubject(
   subscriptions: Subscription[],
   channel: string,
-  event: unknown,
+  event: JsonText,
 ): Subscription[] {
   if (channel !== ALERTS) return subscriptions;
-  const subject = (event as { subject?: { id?: unknown } | null } | null)?.subject?.id;
+  const subject = (event.value as { subject?: { id?: unknown } | null } | null)?.subject?.id;
   return subscriptions.filter(({ listener_id }) => listener_id !== subject);
 }
 
@@ -100,11 +101,11 @@ const MATCHED_AT_ONCE = 100;
 
 /**
  * Selects the subscriptions that match an event: those without a filter, and those with a filter that it matches. With
- * breaks, because an emitter may have 100,000 subscriptions.
+ * breaks, because an emitter may have 100,000 subscriptions. The event is parsed only for a filter.
  */
 export async function selectMatching(
   subscriptions: Subscription[],
-  event: unknown,
+  event: JsonText,
   breaks = new Breaks(),
 ): Promise<Matching> {
   const matched: Subscription[] = [];
@@ -112,7 +113,7 @@ export async function selectMatching(
   for (const [i, subscription] of subscriptions.entries()) {
     if (i % MATCHED_AT_ONCE === 0) await breaks.next();
     const { filter } = subscription;
-    const isMatch = filter === null || matcherOf(filter)(event);
+    const isMatch = filter === null || matcherOf(filter)(event.value);
     (isMatch ? matched : filtered).push(subscription);
   }
   return { matched: oncePerListener(matched), filtered };

@@ -9,6 +9,7 @@ import { findCaller } from "../../src/accounts/api-keys.ts";
 import { createUser } from "../../src/accounts/users.ts";
 import { findPublished } from "../../src/components/find.ts";
 import { saveComponent } from "../../src/components/save.ts";
+import { eventOf } from "../../src/events/read-payload.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import { Memberships } from "../../src/models/organization.ts";
@@ -116,7 +117,7 @@ describe("headwater, the command line", () => {
           ?.getJobCountByTypes("waiting", "active", "delayed");
         return left === 0 && page.rows.length >= 2 && page;
       });
-      expect(rows.map(({ event, metadata }) => [event.raw_event, metadata.name])).to.have.deep.members([
+      expect(rows.map(row => [eventOf(row).value, row.metadata.name])).to.have.deep.members([
         [{ n: 1 }, ""],
         [null, "other"],
       ]);

@@ -3,6 +3,7 @@ import { listComponents } from "../../src/components/list.ts";
 import { loadCode } from "../../src/components/load-code.ts";
 import { emit } from "../../src/events/emit.ts";
 import { readSummaries } from "../../src/events/read.ts";
+import { eventOf } from "../../src/events/read-payload.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type Component, Components } from "../../src/models/component.ts";
@@ -80,7 +81,7 @@ describe("a page of large rows", () => {
     const read = (page: { after?: string | undefined; before?: string }) =>
       readSummaries(platform, emitter, "emits", { limit: 100, expand: true, ...page });
     const numbers = (page: Awaited<ReturnType<typeof read>>) =>
-      page.rows.map(({ event }) => (event.raw_event as { n: number }).n);
+      page.rows.map(row => (eventOf(row).value as { n: number }).n);
     const pages = await pagesOf(after => read({ after }));
     for (const { rows } of pages) {
       expect(JSON.stringify(rows).length).to.be.below(LIMITS.pageEventBytes.value + MB);

@@ -65,7 +65,10 @@ describe("an emission", () => {
     ...more,
   });
   const rows = async (id: string, stream: EventStream = "emits", expand = false) =>
-    (await readSummaries(platform, id, stream, { limit: 100, expand })).rows;
+    (await readSummaries(platform, id, stream, { limit: 100, expand })).rows.map(row => ({
+      ...row,
+      event: row.event.value as { raw_event?: unknown },
+    }));
 
   /** Makes Redis forget the emit ids of an emitter, as it does once many more came or a day has passed. */
   const forgetEmits = (id: string) =>

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { eventOf } from "../../src/events/read-payload.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { enqueue, enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
 import { type Emission, type EmissionsJob, emissions } from "../../src/queues/emissions.ts";
@@ -39,7 +40,7 @@ describe("a job of emissions", () => {
       },
       { what: `${count} events` },
     );
-    return found.map(({ event }) => event.raw_event).reverse();
+    return found.map(row => eventOf(row).value).reverse();
   };
   const dropped = (count: number) =>
     until(async () => (await readDrops(platform, emitterId)).invalid === count, { what: `${count} drops` });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { emit } from "../../src/events/emit.ts";
 import { readSummaries } from "../../src/events/read.ts";
+import { eventOf } from "../../src/events/read-payload.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { storeSource } from "../sources/source-row.ts";
@@ -23,7 +24,7 @@ describe("reading event summaries", () => {
   };
   const read = (page: { limit?: number; after?: string; before?: string; expand?: boolean } = {}) =>
     readSummaries(platform, emitter, "emits", { limit: 100, expand: false, ...page });
-  const rawOf = (page: Awaited<ReturnType<typeof read>>) => page.rows.map(({ event }) => event.raw_event);
+  const rawOf = (page: Awaited<ReturnType<typeof read>>) => page.rows.map(row => eventOf(row).value);
 
   it("returns an empty page with null cursors if there are no events", async () => {
     expect(await read()).to.deep.equal({ rows: [], totalCount: 0, startCursor: null, endCursor: null });
@@ -73,6 +74,6 @@ describe("reading event summaries", () => {
     await StoredEvents(platform.mongo).deleteMany({ emitter_id: emitter });
     const [row] = (await read({ expand: true })).rows;
     expect(row?.metadata.truncated).to.equal(true);
-    expect(row?.event).to.have.nested.property("raw_event.text").that.matches(/^x+…$/);
+    expect(row?.event.value).to.have.nested.property("raw_event.text").that.matches(/^x+…$/);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { scanJson } from "../../src/lib/scan-json.ts";
 import { ProtocolViolation, readMessage } from "../../src/sandbox/check-message.ts";
-import { jsonShape } from "../../src/sandbox/child/json-shape.ts";
 import { createLineReader } from "../../src/sandbox/line-reader.ts";
 
 const LIMITS = { maxEmitBytes: 500_000, maxEmitParsedBytes: 4_000_000, maxDepth: 100 };
@@ -112,7 +112,7 @@ describe("a message of the child", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), value => {
         const json = JSON.stringify(value);
-        return jsonShape(json).depth === depthOf(JSON.parse(json));
+        return scanJson(json).depth === depthOf(JSON.parse(json));
       }),
     );
   });

@@ -47,7 +47,7 @@ describe("event log", () => {
     expect(repeated).to.deep.equal({ eventId: first.eventId, isNew: false, trimmed: [] });
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 10 });
     expect(total).to.equal(1);
-    expect(rows[0]?.event.raw_event).to.equal("same");
+    expect(rows[0]?.event.value).to.deep.equal({ raw_event: "same" });
   });
 
   it("gives an emission the id that was reserved for it, even if a failover has lost the reservation", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { jsonTextOf } from "../../src/lib/json-text.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { type Subscription, Subscriptions } from "../../src/models/subscription.ts";
 import { findSubscriptions, globOf, selectMatching } from "../../src/subscriptions/match.ts";
@@ -41,7 +42,7 @@ describe("the subscriptions that match an event", () => {
   async function matched(id: string, owner: string, channel = "", event: unknown = {}) {
     await platform.routing.refresh();
     const found = await findSubscriptions(platform, { id, owner_id: owner }, channel);
-    const { matched: selected, filtered } = await selectMatching(found, event);
+    const { matched: selected, filtered } = await selectMatching(found, jsonTextOf(event));
     return { ids: selected.map(({ _id }) => _id), filtered: filtered.length };
   }
 

@@ -1,3 +1,5 @@
+import { stringifyJson } from "../../src/lib/json-text.ts";
+
 /** A response of the API; its body is parsed if it is JSON. */
 export interface ApiResponse<Body = never> {
   status: number;
@@ -70,7 +72,7 @@ export class Api {
         ...(options.body !== undefined && { "content-type": "application/json" }),
         ...options.headers,
       },
-      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+      ...(options.body !== undefined && { body: stringifyJson(options.body) }),
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get("content-type") ?? "");

@@ -5,8 +5,8 @@ import type { Emitter } from "../../subscriptions/match.ts";
 import { inSpan } from "../../tracing/in-span.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 import { type PublisherDeps, publisherOf } from "./publisher.ts";
-import { readEvents } from "./read-events.ts";
-import type { NewEvent, PublishBody, Published } from "./schema.ts";
+import { readEvents, type WrittenEvent } from "./read-events.ts";
+import type { PublishBody, Published } from "./schema.ts";
 
 /** A request to publish. */
 export interface PublishRequest {
@@ -30,7 +30,7 @@ export async function publishEvents(
   emitter: Emitter,
   { body, text, repeatedAs, inbound }: PublishRequest,
 ): Promise<{ published: Published; trace: TraceContext | undefined }> {
-  const { events, sizes } = readEvents(body, text);
+  const events = readEvents(body, text);
   const nowMs = platform.clock();
   const mayRepeat = platform.config.acceptReplicas > 0 || platform.config.durableIngress;
   const idOf = mayRepeat && repeatedAs !== undefined ? derivedIds(repeatedAs) : undefined;
@@ -55,7 +55,7 @@ export async function publishEvents(
     "headwater.emitted": events.length,
   };
   await inSpan(platform, span, attributes, () =>
-    publisherOf(platform).publish({ emitter, emissions, bytes: text.length, sizes }),
+    publisherOf(platform).publish({ emitter, emissions, bytes: text.length }),
   );
   return { published: { emit_ids: emissions.map(({ emit_id }) => emit_id) }, trace };
 }
@@ -67,7 +67,7 @@ function derivedIds(repeatedAs: string): (index: number) => string {
 }
 
 const emissionOf = (
-  { event, name, ts }: NewEvent,
+  { event, name, ts }: WrittenEvent,
   { emitter_id, emit_id, requested_at_ms }: Pick<Emission, "emitter_id" | "emit_id" | "requested_at_ms">,
 ): Emission => ({
   emitter_id,

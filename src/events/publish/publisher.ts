@@ -8,7 +8,7 @@ import { groupBy } from "../../lib/group-by.ts";
 import { requestTurns } from "../../limits/request-turns.ts";
 import type { Platform } from "../../platform.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
-import { BYTES_PER_JOB, jobOf, openBatchers, packBySize } from "../../queues/publish-emissions.ts";
+import { BYTES_PER_JOB, jobOf, openBatchers, packBySize, sizeOf } from "../../queues/publish-emissions.ts";
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
@@ -36,8 +36,6 @@ export interface Publication {
   emissions: Emission[];
   /** The length of the request's JSON. */
   bytes: number;
-  /** That of each event; absent for a request that fits into one job. */
-  sizes?: number[] | undefined;
 }
 
 /** Requests enqueued in one round trip, and round trips at a time. A large request counts as many. */
@@ -167,11 +165,10 @@ function packPublications(publications: Publication[]): Packed[] {
   return packed;
 }
 
-function divide({ emissions: all, bytes, sizes }: Publication): Packed[] {
-  const entries = all.map((emission, i) => ({ emission, bytes: sizes?.[i] ?? bytes / all.length }));
-  return packBySize(entries, entry => entry.bytes).map(part => ({
-    emissions: part.map(({ emission }) => emission),
-    bytes: part.reduce((sum, entry) => sum + entry.bytes, 0),
+function divide({ emissions: all }: Publication): Packed[] {
+  return packBySize(all, sizeOf).map(part => ({
+    emissions: part,
+    bytes: part.reduce((sum, emission) => sum + sizeOf(emission), 0),
   }));
 }
 

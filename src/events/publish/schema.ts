@@ -2,8 +2,11 @@ import { type Static, Type } from "typebox";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../../sandbox/child/channel-name.ts";
 
-/** Event ids of runs begin with `run_`, so that no caller can take the one of an event that a component will emit. */
-const CALLER_ID = "^(?!run_)[\\x21-\\x7e]+$";
+/**
+ * Event ids of runs begin with `run_`, so that no caller can take the one of an event that a component will emit. `.` and
+ * `..` can't be the last part of a path.
+ */
+const CALLER_ID = "^(?!run_|\\.{1,2}$)[\\x21-\\x7e]+$";
 
 const fields = {
   event: Type.Unknown({ description: "Any JSON value of at most 512 KB." }),

@@ -3,12 +3,12 @@ import { checkQuota, type QuotaDeps } from "../../accounts/check-quota.ts";
 import { queueBounds } from "../../accounts/limits.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
+import { scanJson } from "../../lib/scan-json.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Source } from "../../models/source.ts";
 import type { Platform } from "../../platform.ts";
 import { fromStoredTimer, timerEvent } from "../../props/timer.ts";
 import { runQueueIsFull } from "../../queues/enqueue-run.ts";
-import { jsonShape } from "../../sandbox/child/json-shape.ts";
 import { type Consume, createKeyRateLimiter } from "../../store/key-rate.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 
@@ -67,7 +67,7 @@ function checkEvent(event: unknown): unknown {
   if (Buffer.byteLength(json) > LIMITS.ingressBodyBytes.value) {
     throw invalidField("body", "event", `must have at most ${LIMITS.ingressBodyBytes.value / 1024} KB`);
   }
-  if (jsonShape(json).parsedBytes > LIMITS.eventParsedBytes.value) {
+  if (scanJson(json).parsedBytes > LIMITS.eventParsedBytes.value) {
     throw invalidField("body", "event", "has too many arrays, objects and values");
   }
   return event;

@@ -5,6 +5,7 @@ import { callOnce } from "../../components/trial/call-once.ts";
 import { type PublisherDeps, publisherOf } from "../../events/publish/publisher.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
+import { jsonTextOf } from "../../lib/json-text.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Source } from "../../models/source.ts";
 import type { CallError, Emit, LogLine } from "../../sandbox/protocol.ts";
@@ -71,13 +72,12 @@ async function emit(platform: SampleDeps, { _id, owner_id }: Source, emits: Emit
     emitter_id: _id,
     emit_id: newId("emit", nowMs),
     ...(name !== undefined && { name }),
-    event,
+    event: jsonTextOf(event),
     ...(summary !== undefined && { summary }),
     ...(ts !== undefined && { ts }),
     ...(platform.config.durableIngress && { requested_at_ms: nowMs }),
   }));
-  const sizes = emits.map(({ event }) => JSON.stringify(event).length);
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  await publisherOf(platform).publish({ emitter: { id: _id, owner_id }, emissions, bytes, sizes });
+  const bytes = emissions.reduce((sum, { event }) => sum + event.text.length, 0);
+  await publisherOf(platform).publish({ emitter: { id: _id, owner_id }, emissions, bytes });
   return emissions.map(({ emit_id }) => emit_id);
 }

@@ -1,6 +1,6 @@
+import { scanJson } from "../../lib/scan-json.ts";
 import type { EmitMetadata, HttpResponse, LogLine } from "../protocol.ts";
 import { readMetadata } from "./emit-metadata.ts";
-import { jsonShape } from "./json-shape.ts";
 import { send, sendJson } from "./port.ts";
 import { type ChildLimits, LOG_LINE_BYTES } from "./wire.ts";
 
@@ -50,7 +50,7 @@ export function openCall(call: number, limits: ChildLimits): Call {
       return;
     }
     const json = toJson(event);
-    const { depth, parsedBytes } = jsonShape(json);
+    const { depth, parsedBytes } = scanJson(json);
     if (depth > limits.maxDepth) {
       throw new RangeError(`An event can be nested at most ${limits.maxDepth} levels deep`);
     }

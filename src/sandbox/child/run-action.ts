@@ -1,7 +1,7 @@
+import { scanJson } from "../../lib/scan-json.ts";
 import type { ActionRequest } from "../protocol.ts";
 import type { Call } from "./call.ts";
 import type { Component } from "./component.ts";
-import { jsonShape } from "./json-shape.ts";
 import { MAX_EXPORT, MAX_EXPORT_DEPTH, MAX_EXPORT_NAME, MAX_EXPORTS } from "./wire.ts";
 
 /** Thrown by `$.flow.exit`. */
@@ -54,7 +54,7 @@ function shortened(value: unknown): unknown {
   if (value === undefined) return null;
   const json = jsonOf(value);
   if (json === undefined) return `(a ${typeof value}, which has no JSON form)`;
-  if (Buffer.byteLength(json) <= MAX_EXPORT && jsonShape(json).depth <= MAX_EXPORT_DEPTH) return value;
+  if (Buffer.byteLength(json) <= MAX_EXPORT && scanJson(json).depth <= MAX_EXPORT_DEPTH) return value;
   return (typeof value === "string" ? value : json).slice(0, MAX_EXPORT);
 }
 

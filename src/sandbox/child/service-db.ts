@@ -1,5 +1,5 @@
+import { scanJson } from "../../lib/scan-json.ts";
 import { byteLength } from "./call.ts";
-import { jsonShape } from "./json-shape.ts";
 import type { ChildLimits } from "./wire.ts";
 
 /** `this.db`; both functions are synchronous (docs/component-api.md#db). */
@@ -51,7 +51,7 @@ export function openDb(
   function set(key: string, value: unknown): void {
     const name = String(key);
     const json = stringify(value) as string | undefined;
-    if (json !== undefined && jsonShape(json).depth > maxDepth) {
+    if (json !== undefined && scanJson(json).depth > maxDepth) {
       reject(`A value of the db can be nested at most ${maxDepth} levels deep ("${name.slice(0, 50)}")`);
     }
     const after = bytes - sizeOf(name, entries.get(name)) + sizeOf(name, json);

@@ -1,0 +1,109 @@
+import { invalidField, notFound } from "../lib/errors.ts";
+import { eventScore } from "../lib/event-id.ts";
+import { isId } from "../lib/ids.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { Deliveries } from "../models/delivery.ts";
+import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
+import { RunRecords } from "../models/run.ts";
+import type { Platform } from "../platform.ts";
+import type { EventSummary } from "../store/event-summary.ts";
+import type { Emitter } from "../subscriptions/match.ts";
+import { findEmitter } from "./find-emitter.ts";
+
+type FindDeps = Pick<Platform, "mongo" | "eventLog">;
+
+/** What is known of an event before its story is put together. */
+export interface FoundEvent {
+  emitter: Emitter;
+  emitId: string | null;
+  eventId: string | null;
+  stored: StoredEvent | null;
+  summary: EventSummary | null;
+}
+
+/** Returns what is stored of an event; its ids and errors are those of `traceEvent`, but an unknown event has a null `eventId`. */
+export async function findEvent(
+  platform: FindDeps,
+  id: string,
+  emitterId: string | undefined,
+  owners: string[],
+): Promise<FoundEvent> {
+  const ofDelivery = isId("dlv", id) ? await findByDelivery(platform, id, emitterId, owners) : null;
+  if (ofDelivery) return ofDelivery;
+  const named = emitterId ?? (await sourceOfEmitId(platform, id));
+  if (named === undefined) {
+    if (isId("dlv", id)) throw notFound("delivery");
+    throw invalidField(
+      "query",
+      "emitter_id",
+      "is required, because ids of this kind are unique per emitter only",
+    );
+  }
+  const emitter = await ownEmitter(platform, named, owners);
+  // A publisher may choose an id of any form.
+  const ofEventId = eventScore(id) === null ? null : await findByEventId(platform, emitter, id);
+  return ofEventId?.eventId ? ofEventId : await findByEmitId(platform, emitter, id);
+}
+
+async function findByDelivery(
+  platform: FindDeps,
+  id: string,
+  emitterId: string | undefined,
+  owners: string[],
+): Promise<FoundEvent | null> {
+  const delivery = await Deliveries(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } }, { emitter_id: 1, event_id: 1 })
+    .lean();
+  if (!delivery || (emitterId ?? delivery.emitter_id) !== delivery.emitter_id) return null;
+  const emitter = await ownEmitter(platform, delivery.emitter_id, owners);
+  return await findByEventId(platform, emitter, delivery.event_id);
+}
+
+async function ownEmitter(platform: FindDeps, emitterId: string, owners: string[]): Promise<Emitter> {
+  const emitter = await findEmitter(platform, emitterId);
+  if (!emitter || !owners.includes(emitter.owner_id)) throw notFound("event");
+  return emitter;
+}
+
+/** The emit id of a source's event starts with the id of its run. */
+export const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
+
+async function sourceOfEmitId(platform: FindDeps, emitId: string): Promise<string | undefined> {
+  const runId = runIdOf(emitId);
+  if (!runId) return undefined;
+  return (await RunRecords(platform.mongo).findById(runId, { source_id: 1 }).lean())?.source_id;
+}
+
+async function findByEventId(platform: FindDeps, emitter: Emitter, eventId: string): Promise<FoundEvent> {
+  const [stored, summary] = await Promise.all([
+    StoredEvents(platform.mongo)
+      .findOne({ emitter_id: emitter.id, score: eventScore(eventId) ?? -1, event_id: eventId })
+      .lean<StoredEvent | null>(),
+    platform.eventLog.find(emitter.id, eventId),
+  ]);
+  const fromStored = stored?._id.slice(storedEventId(emitter.id, "").length);
+  const emitId = summary?.metadata.emit_id ?? fromStored ?? null;
+  return { emitter, emitId, eventId: stored || summary ? eventId : null, stored, summary };
+}
+
+async function findByEmitId(platform: FindDeps, emitter: Emitter, emitId: string): Promise<FoundEvent> {
+  const [stored, remembered] = await Promise.all([
+    StoredEvents(platform.mongo).findById(storedEventId(emitter.id, emitId)).lean<StoredEvent | null>(),
+    platform.eventLog.eventIdOf(emitter.id, emitId),
+  ]);
+  const eventId = stored?.event_id ?? remembered;
+  const summary = eventId
+    ? await platform.eventLog.find(emitter.id, eventId)
+    : await findSummary(platform, emitter, emitId);
+  return { emitter, emitId, eventId: eventId ?? summary?.id ?? null, stored, summary };
+}
+
+/** Looks among the last events: an id is remembered for less time than they are, unless its event is stored. */
+async function findSummary(
+  { eventLog }: FindDeps,
+  emitter: Emitter,
+  emitId: string,
+): Promise<EventSummary | null> {
+  const { rows } = await eventLog.page(emitter.id, "emits", { limit: LIMITS.eventsKept.value });
+  return rows.find(({ metadata }) => metadata.emit_id === emitId) ?? null;
+}

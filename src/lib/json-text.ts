@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import { type JsonShape, scanJson, type Wanted } from "./scan-json.ts";
+
+/** Texts that `stringifyJson` has met, while it runs. */
+let met: string[] | null = null;
+/** Random, so that no text of anybody's has it. */
+const MARK = `json-text-${randomBytes(16).toString("hex")}-`;
+const MARKED = new RegExp(`"${MARK}([0-9]+)"`, "g");
+
+/**
+ * A JSON value as its text, which may be wherever the value may be: what is passed on is not parsed, and so neither
+ * its numbers nor its order of keys change. `stringifyJson` writes the text itself; `JSON.stringify` writes the value.
+ */
+export class JsonText {
+  readonly text: string;
+  #shape: JsonShape | undefined;
+  #parsed: { value: unknown } | undefined;
+
+  constructor(text: string, shape?: JsonShape) {
+    this.text = text;
+    this.#shape = shape;
+  }
+
+  get shape(): JsonShape {
+    this.#shape ??= scanJson(this.text);
+    return this.#shape;
+  }
+
+  /** The value, for those who look into it; parsed once. */
+  get value(): unknown {
+    this.#parsed ??= { value: JSON.parse(this.text) };
+    return this.#parsed.value;
+  }
+
+  toJSON(): unknown {
+    if (met === null) return this.value;
+    return MARK + (met.push(this.text) - 1);
+  }
+}
+
+/** Returns a value as a text; a text as it is. */
+export const jsonTextOf = (value: unknown): JsonText =>
+  value instanceof JsonText ? value : new JsonText(JSON.stringify(value) ?? "null");
+
+/** As `JSON.stringify`, with each JsonText in the value as it is. */
+export function stringifyJson(value: unknown): string {
+  const outer = met;
+  const texts: string[] = [];
+  met = texts;
+  try {
+    const json = JSON.stringify(value);
+    return texts.length === 0 ? json : json.replace(MARKED, (_, index: string) => texts[Number(index)] ?? "");
+  } finally {
+    met = outer;
+  }
+}
+
+/**
+ * As `JSON.parse`, but each wanted value is a JsonText; of a key that is given twice, the last one counts, as always. The
+ * wanted values are not checked: `json` must be JSON.
+ */
+export function parseAround(json: string, wanted: Wanted): unknown {
+  const { found } = scanJson(json, wanted);
+  let around = "";
+  let last = 0;
+  for (const [i, { start, end }] of found.entries()) {
+    around += json.slice(last, start) + i;
+    last = end;
+  }
+  const value = JSON.parse(around + json.slice(last)) as Record<string, unknown> | null;
+  const put = (object: unknown) => {
+    if (typeof object !== "object" || object === null || !Object.hasOwn(object, wanted.member)) return;
+    const members = object as Record<string, unknown>;
+    const span = found[members[wanted.member] as number];
+    if (span) members[wanted.member] = new JsonText(json.slice(span.start, span.end), span);
+  };
+  put(value);
+  const list = wanted.list === undefined ? undefined : value?.[wanted.list];
+  if (Array.isArray(list)) for (const one of list) put(one);
+  return value;
+}
