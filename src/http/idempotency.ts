@@ -13,7 +13,7 @@ export interface KeyedRequest {
   /** The account that the request acts for, whose kept responses are bounded. */
   ownerId: string;
   routeId: string;
-  /** The checked parameters and body. */
+  /** The checked parameters, and the body as it was sent: two texts may say what is the same number to JavaScript only. */
   request: unknown;
   /** Responds with the resource of this id as it is now; absent if the route creates nothing that can be read. */
   reread?: ((id: string) => Promise<void>) | undefined;

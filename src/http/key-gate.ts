@@ -24,6 +24,14 @@ export interface KeyGateOptions {
   rateLimit: RateLimit | undefined;
 }
 
+/** What a request is authenticated with. */
+interface Given {
+  credential: string;
+  /** The error for one that is not known. */
+  unknown: () => AppError;
+  isCounted: boolean;
+}
+
 /**
  * Finds the callers of requests, by their API keys or, without one, their sessions, so that no flood reaches MongoDB: a key
  * (or the token of a session) that this process has seen is counted against its rate limit before it is looked up, and an address may have `LIMITS.unknownKeys` others looked up in a minute. What is
@@ -42,22 +50,24 @@ export class KeyGate {
   /**
    * Returns the caller of a request. Throws `unauthenticated` if its key is missing, malformed, unknown or revoked, or its
    * session has ended; `forbidden` if another site's page uses the session; and `rate-limited` for too many requests of a
-   * key or a session, or too many unknown ones from an address.
+   * key or a session, or too many unknown ones from an address. `isCounted`: whether the request counts for its key.
    */
-  async caller(ctx: Context): Promise<Caller> {
+  async caller(ctx: Context, { isCounted = true }: { isCounted?: boolean } = {}): Promise<Caller> {
     const session = ctx.get("authorization") === "" ? this.#options.readSession?.(ctx) : undefined;
-    if (session !== undefined) return await this.#callerOf(ctx, session, sessionEnded);
+    if (session !== undefined)
+      return await this.#callerOf(ctx, { credential: session, unknown: sessionEnded, isCounted });
     const apiKey = readKey(ctx);
     if (!this.#options.isKey(apiKey)) throw unknownKey();
-    return await this.#callerOf(ctx, apiKey, unknownKey);
+    return await this.#callerOf(ctx, { credential: apiKey, unknown: unknownKey, isCounted });
   }
 
-  async #callerOf(ctx: Context, credential: string, unknown: () => AppError): Promise<Caller> {
+  async #callerOf(ctx: Context, given: Given): Promise<Caller> {
+    const { credential, unknown, isCounted } = given;
     const digest = createHash("sha256").update(credential).digest("base64");
     if (this.#unknown.has(digest)) throw unknown();
     const keyId = this.#known.get(digest);
-    if (keyId === undefined) return await this.#callerOfNew(ctx, { credential, digest, unknown });
-    await this.#options.rateLimit?.(ctx, keyId);
+    if (keyId === undefined) return await this.#callerOfNew(ctx, digest, given);
+    if (isCounted) await this.#options.rateLimit?.(ctx, keyId);
     const caller = await this.#options.authenticate(credential);
     if (caller) return caller;
     this.#known.delete(digest);
@@ -66,7 +76,8 @@ export class KeyGate {
 
   async #callerOfNew(
     ctx: Context,
-    { credential, digest, unknown }: { credential: string; digest: string; unknown: () => AppError },
+    digest: string,
+    { credential, unknown, isCounted }: Given,
   ): Promise<Caller> {
     const client = clientKey(clientAddress(ctx));
     await this.#countLookUp(client);
@@ -79,7 +90,7 @@ export class KeyGate {
         throw unknown();
       }
       this.#known.set(digest, caller.keyId);
-      await this.#options.rateLimit?.(ctx, caller.keyId);
+      if (isCounted) await this.#options.rateLimit?.(ctx, caller.keyId);
       return caller;
     } finally {
       if (!isMiss) await this.#lookUps.reward(client);

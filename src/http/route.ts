@@ -87,6 +87,11 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   requiresOneOf?: readonly string[];
   /** Largest body in bytes, if it is larger than that of other routes. */
   maxBodyBytes?: number;
+  /**
+   * For a route whose own bounds hold what an account may send: its requests are not counted against the limit of the key.
+   * `advice`: what a caller that is rejected all the same can do.
+   */
+  ownBounds?: { advice: string };
   /** Operations that take the id of the response's object, by id, with the parameter that takes it. */
   links?: Readonly<Record<string, string>>;
   /** Errors of this route besides those that any route may have (400, 401, 404, 413, 415, 429, 5xx). */

@@ -97,7 +97,7 @@ function serve<Deps>(
         keyId: caller.keyId,
         ownerId: scope.owner,
         routeId: route.id,
-        request: { params, query, body },
+        request: { params, query, bodyText },
         reread,
       },
       handle,
@@ -105,10 +105,14 @@ function serve<Deps>(
   };
 
   const openBody = async (ctx: Context, userId: string, maxBytes: number) => {
-    await requestTurns.next(userId);
-    const release = bodies.acquire(ctx, userId, maxBytes);
-    requestTurns.chargeBytes(userId, ctx.request.length ?? 0);
-    return release;
+    try {
+      await requestTurns.next(userId);
+      const release = bodies.acquire(ctx, userId, maxBytes);
+      requestTurns.chargeBytes(userId, ctx.request.length ?? 0);
+      return release;
+    } catch (error) {
+      throw withAdvice(error, route.ownBounds);
+    }
   };
 
   return async (ctx: RouterContext) => {
@@ -118,7 +122,7 @@ function serve<Deps>(
     ctx.set("Cache-Control", "no-store");
     let caller: Caller | undefined;
     if (route.access.kind !== "public") {
-      caller = await gate.caller(ctx);
+      caller = await gate.caller(ctx, { isCounted: route.ownBounds === undefined });
       state.userId = caller.userId;
     }
     readInput ??= compileInput(route, readBody);
@@ -129,6 +133,14 @@ function serve<Deps>(
       if (release) release();
     }
   };
+}
+
+/** Adds to a rejection what its caller can do to be rejected less. */
+function withAdvice(error: unknown, bounds: AnyRoute["ownBounds"]): unknown {
+  if (!bounds || !(error instanceof AppError) || error.code !== "rate-limited") return error;
+  const { retryAfterMs } = error;
+  const message = `${error.message}; ${bounds.advice}`;
+  return new AppError("rate-limited", message, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
 /** Converts `/things/{id}` to the router's patterns; `$errors` in a path may be percent-encoded. */

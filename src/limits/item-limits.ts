@@ -9,7 +9,7 @@ export const ITEM_LIMITS = defineLimits({
     value: 100,
     unit: "per second",
     per: "key",
-    what: "API requests, with credit for as many again",
+    what: "API requests that publish no events, with credit for as many again",
     beyond: "429 `rate-limited`",
     setting: "RATE_LIMIT_PER_SECOND",
   },

@@ -110,7 +110,7 @@ describe("http/idempotency", () => {
 
   it("handles a request once and sends the same response for a repeated one", async () => {
     const first = await post("/v1/orders?item=a", "k1", { body: { a: 1, b: 2 } });
-    const again = await post("/v1/orders?item=a", "k1", { body: { b: 2, a: 1 } });
+    const again = await post("/v1/orders?item=a", "k1", { body: { a: 1, b: 2 } });
     expect([first.status, again.status]).to.deep.equal([201, 201]);
     expect(again.text).to.equal(first.text);
     expect(again.headers["content-type"]).to.equal(first.headers["content-type"]);
@@ -139,6 +139,28 @@ describe("http/idempotency", () => {
       ]);
     }
   });
+
+  const same: [string, string][] = [
+    ['{"a":7615917337495251231}', '{"a":7615917337495251232}'],
+    ['{"a":1}', '{"a":1.0}'],
+    ['{"a":0}', '{"a":-0}'],
+    ['{"a":1,"b":2}', '{"b":2,"a":1}'],
+    ['{"a":1}', '{"a": 1}'],
+    ['{"a":1}', '{"a":2,"a":1}'],
+  ];
+  for (const [first, other] of same) {
+    it(`takes ${other} for another request than ${first}, although JavaScript sees the same`, async () => {
+      const send = (body: string) =>
+        demo.send({
+          method: "POST",
+          path: "/v1/orders?item=a",
+          headers: { "idempotency-key": first + other, "content-type": "application/json" },
+          body,
+        });
+      const statuses = [await send(first), await send(other), await send(first)].map(({ status }) => status);
+      expect(statuses).to.deep.equal([201, 409, 201]);
+    });
+  }
 
   it("rejects a repeated request while the first is in progress, with Retry-After", async () => {
     const first = post("/v1/slow", "k5");

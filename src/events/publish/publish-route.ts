@@ -35,6 +35,8 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
       "the same event: the response is the same, and it is delivered once.",
     body: PublishBody,
     maxBodyBytes: LIMITS.publishBodyBytes.value,
+    // The events of a day, the bytes that wait and the account's turns.
+    ownBounds: { advice: `send up to ${LIMITS.publishBatch.value} events in one request, in \`events\`` },
     requiresOneOf: ["event", "events"],
     response: accepted(202, Published),
     errors: ["unavailable"],
