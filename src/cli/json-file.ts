@@ -1,11 +1,16 @@
 import { AppError } from "../lib/errors.ts";
+import { JsonText } from "../lib/json-text.ts";
 import { readTextFile } from "./text-file.ts";
 
 /** Returns the JSON value in a file; `-` is the standard input. Throws AppError `invalid` naming the file. */
-export async function readJsonFile(path: string): Promise<unknown> {
-  const text = await readTextFile(path);
+export const readJsonFile = async (path: string): Promise<unknown> => (await readJsonText(path)).value;
+
+/** As `readJsonFile`, as it is written. */
+export async function readJsonText(path: string): Promise<JsonText> {
+  const json = new JsonText(await readTextFile(path));
   try {
-    return JSON.parse(text);
+    void json.value;
+    return json;
   } catch (error) {
     throw new AppError("invalid", `${path} is not JSON: ${(error as Error).message}`, { cause: error });
   }

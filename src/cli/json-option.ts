@@ -1,9 +1,12 @@
 import { InvalidArgumentError } from "commander";
+import { JsonText } from "../lib/json-text.ts";
 
 /** Parses an option; in an object, because commander would replace a parsed `null` by `""`, as if it had no value. */
-export function parseJsonOption(text: string): { value: unknown } {
+export function parseJsonOption(text: string): JsonText {
+  const json = new JsonText(text);
   try {
-    return { value: JSON.parse(text) };
+    void json.value;
+    return json;
   } catch {
     throw new InvalidArgumentError("must be JSON");
   }

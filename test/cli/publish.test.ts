@@ -36,6 +36,27 @@ describe("headwater publish", () => {
     ]);
   });
 
+  it("sends the text that it was given, with its numbers", async () => {
+    const queue = openedQueue(system.worker.queues, emissions);
+    await queue.obliterate({ force: true });
+    const event = '{"id": 7615917337495251231, "n":1.0}';
+    const file = join(mkdtempSync(join(tmpdir(), "publish-")), "event.json");
+    writeFileSync(file, `{"event" : ${event}}`);
+    for (const given of [
+      ["--event", event],
+      ["--file", file],
+    ]) {
+      const { code, stderr } = await headwater(["publish", workflow, ...given], env);
+      expect(code, stderr).to.equal(0);
+    }
+    const jobs = await queue.getJobs(["waiting"]);
+    const texts = await Promise.all(
+      jobs.map(({ id = "" }) => system.worker.redis.hget(queue.toKey(id), "data")),
+    );
+    expect(texts).to.have.length(2);
+    for (const text of texts) expect(text).to.include(`"event":${event}`);
+  });
+
   it("fails with the API's own words, and for both or neither of --event and --file", async () => {
     const wrong = await headwater(["publish", workflow, "--event", "1", "--name", "$mine"], env);
     expect([wrong.code, wrong.stderr]).to.deep.equal([1, wrong.stderr]);

@@ -61,7 +61,7 @@ export class Connection {
     }
     if (body !== undefined || method === "post" || method === "put") {
       prepared.headers.set("content-type", "application/json");
-      prepared.body = JSON.stringify(body ?? {});
+      prepared.body = typeof body === "string" ? body : JSON.stringify(body ?? {});
     }
     const json = (await this.#attempts(prepared, options)) as Record<string, unknown> | undefined;
     // A list is returned with its `page_info`, if it has one.

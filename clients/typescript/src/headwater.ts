@@ -47,10 +47,10 @@ export class Headwater {
     return this.#connection.send("get", "/users/me", {}, options);
   }
 
-  /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`). */
+  /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`); a text is sent as it is. */
   publish(
     emitterId: string,
-    events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][],
+    events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][] | string,
     options?: CallOptions,
   ): Promise<Schemas["Published"]> {
     return publish(this.#connection, emitterId, events, options);

@@ -8,15 +8,18 @@ export const BUILD_MS = 280_000;
 
 /**
  * Publishes one event or a batch as a workflow (`p_…`) or as a source (`dc_…`). All of it is accepted, or nothing; the ids
- * that are returned are those of the events, in order.
+ * that are returned are those of the events, in order. A text is sent as it is: JSON in which numbers are exact that are not in
+ * JavaScript.
  */
 export async function publish(
   connection: Connection,
   emitterId: string,
-  events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][],
+  events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][] | string,
   options?: CallOptions,
 ): Promise<Schemas["Published"]> {
-  const body = Array.isArray(events) ? { events: [...events] } : { ...(events as Schemas["NewEvent"]) };
+  const body = (
+    typeof events === "string" ? events : Array.isArray(events) ? { events: [...events] } : { ...events }
+  ) as Schemas["NewEvent"];
   if (emitterId.startsWith("dc_")) {
     return connection.send("post", "/sources/{id}/events", { params: { id: emitterId }, body }, options);
   }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import type { JsonText } from "../../lib/json-text.ts";
 import { parseJsonOption } from "../json-option.ts";
 import { printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -7,7 +7,7 @@ import { findEmitterId } from "../resources/find.ts";
 import { readPublication } from "./read-publication.ts";
 
 interface Options {
-  event?: { value: unknown };
+  event?: JsonText;
   file?: string;
   name?: string;
   id?: string;
@@ -33,7 +33,7 @@ export function publishCommand(program: Command, tools: RemoteTools): void {
     .addHelpText("after", HELP);
   remoteAction<Options>(command, tools, async ({ client, options }, emitter = "") => {
     // The server checks what a file has.
-    const body = (await readPublication(options)) as Schemas["NewEvent"];
+    const body = await readPublication(options);
     printJson(await client.publish(await findEmitterId(client, emitter), body));
   });
 }
