@@ -7,6 +7,7 @@ import { type Config, readConfig } from "./config.ts";
 import { createBoundedServer } from "./http/bounded-server.ts";
 import { collectWhenIdle } from "./lib/collect-when-idle.ts";
 import { logConsole } from "./lib/console-log.ts";
+import { printLastLine } from "./lib/log-output.ts";
 import { createLogger } from "./lib/logger.ts";
 import { exitCodeOf } from "./lib/setup-error.ts";
 import { onShutdown } from "./lib/shutdown.ts";
@@ -59,7 +60,7 @@ async function main(): Promise<void> {
     platform = await openPlatform(config, "web", { log });
     adoptClock(platform.clock);
   } catch (error) {
-    process.stderr.write(`headwater web: ${(error as Error).message}\n`);
+    printLastLine(`headwater web: ${(error as Error).message}`);
     process.exit(exitCodeOf(error));
   }
   try {
@@ -74,7 +75,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const taken = (error as { code?: string }).code === "EADDRINUSE";
     const reason = taken ? `port ${config.port} is taken; set PORT to another` : (error as Error).message;
-    process.stderr.write(`headwater web: ${reason}\n`);
+    printLastLine(`headwater web: ${reason}`);
     process.exit(1);
   }
 }

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../src/config.ts";
 import { logConsole } from "../src/lib/console-log.ts";
+import { printLastLine } from "../src/lib/log-output.ts";
 import { createLogger } from "../src/lib/logger.ts";
 import { exitCodeOf } from "../src/lib/setup-error.ts";
 import { onShutdown } from "../src/lib/shutdown.ts";
@@ -41,7 +42,7 @@ export async function startWorker(name: string, start: (platform: Platform) => R
     platform.log.info("ready");
     process.send?.("ready");
   } catch (error) {
-    process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    printLastLine(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     await platform?.close();
     process.exit(exitCodeOf(error));
   }

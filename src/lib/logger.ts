@@ -1,4 +1,5 @@
 import { type Logger, type LoggerOptions, pino } from "pino";
+import { LogOutput } from "./log-output.ts";
 
 export type { Logger };
 
@@ -29,34 +30,23 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
   );
 }
 
-/** Lines are written together: a write for each costs as much as the work that most of them report. */
-const FLUSH_MS = 100;
-const FLUSH_BYTES = 4096;
 const WARN = 40;
+
+let stdout: LogOutput | undefined;
 
 /**
  * Creates a logger of JSON lines on stdout; `process` is the queue's name, `web` or `cli`. Warnings and errors are written
- * at once, other lines within 100 ms: a killed process loses up to that much of them.
+ * at once, other lines within 100 ms: a killed process loses up to that much of them. A log that can't be written loses
+ * lines and never stops the process (`log-output.ts`).
  */
 export function createLogger(process: string, level: string): Logger {
-  const stdout = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: FLUSH_BYTES,
-  });
-  // Not pino's `periodicFlush`, which writes ten times a second even if nothing was logged.
-  let timer: NodeJS.Timeout | undefined;
-  const flush = () => {
-    timer = undefined;
-    // The type lacks `destroyed`; a destroyed one throws.
-    if (!(stdout as unknown as { destroyed: boolean }).destroyed) stdout.flush();
-  };
+  stdout ??= new LogOutput(1);
+  const output = stdout;
   const options: LoggerOptions = {
     hooks: {
       logMethod(args, log, rank) {
         log.apply(this, args);
-        if (rank >= WARN) stdout.flushSync();
-        else if (!timer) timer = setTimeout(flush, FLUSH_MS).unref();
+        if (rank >= WARN) output.flush();
       },
     },
     level,
@@ -69,5 +59,7 @@ export function createLogger(process: string, level: string): Logger {
       log: fields => withoutSecrets(fields) as Record<string, unknown>,
     },
   };
-  return pino(options, stdout);
+  const log = pino(options, output);
+  output.onRecovered = lines => log.warn({ lines }, "lines of the log were dropped");
+  return log;
 }

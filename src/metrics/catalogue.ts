@@ -46,6 +46,11 @@ export const CATALOGUE = {
     help: "Connections that a web process closed because it had as many as it may have (docs/limits.md)",
     labels: [],
   },
+  log_lines_dropped_total: {
+    kind: "counter",
+    help: "Lines of the log that were dropped because they could not be written: a full disk, or a reader that is gone or stopped",
+    labels: [],
+  },
   jobs_total: {
     kind: "counter",
     help: "Jobs that ended in this process: done, snoozed, retried, failed, newer (only a newer release knows them, so they wait), or the code of an expected error",

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { droppedLines } from "../lib/log-output.ts";
 import {
   CATALOGUE,
   type CounterEntry,
@@ -23,6 +24,7 @@ export class Metrics {
   readonly #gauges = new Map<string, Gauge>();
   readonly #collectors: (() => Promise<void>)[] = [];
   #hasProcessMetrics = false;
+  #droppedLines = 0;
 
   constructor() {
     const registers = [this.#registry];
@@ -70,7 +72,15 @@ export class Metrics {
       collectDefaultMetrics({ register: this.#registry });
     }
     for (const collect of this.#collectors) await collect();
+    this.#countDroppedLines();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+
+  /** The log is below the metrics, and open before them. */
+  #countDroppedLines(): void {
+    const lines = droppedLines();
+    this.count("log_lines_dropped_total", {}, lines - this.#droppedLines);
+    this.#droppedLines = lines;
   }
 
   /** Returns the value of a counter, over all of its labels or for some of them. */

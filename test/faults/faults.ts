@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mountSmallDisk } from "../soak/small-disk.ts";
 import { until } from "../support/until.ts";
 import { isFullSize, type Lab, PROCESSES, type ProcessName } from "./lab.ts";
 import type { Load } from "./load.ts";
@@ -116,6 +120,34 @@ async function untilRunsEnd(lab: Lab): Promise<void> {
   await lab.kill("runs");
 }
 
+/** Stops all processes in order, which must end with code 0 whatever became of their logs, and starts them again. */
+async function restartAll(lab: Lab, logFile: (name: ProcessName) => string | undefined): Promise<void> {
+  for (const name of PROCESSES) {
+    const code = await lab.stop(name);
+    if (code !== 0) throw new Error(`${name} ended with ${code}`);
+    lab.spawn(name, {}, undefined, logFile(name));
+    await lab.ready(name);
+  }
+}
+
+/** Lets all processes log to a disk, fills that while events arrive, and starts them with another log. */
+async function fillLogDisk(lab: Lab, load: Load): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "headwater-logs-"));
+  const disk = mountSmallDisk(folder, 4);
+  // Without the right to mount there is a reader that is gone, and test/workers/unwritable-log.test.ts has /dev/full.
+  if (!disk) return rmSync(folder, { recursive: true });
+  try {
+    await restartAll(lab, name => join(folder, `${name}.log`));
+    disk.fill();
+    await randomMoment(load);
+    await randomMoment(load);
+    await restartAll(lab, () => undefined);
+  } finally {
+    disk.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 export const FAULTS: Fault[] = [
   {
     title: "kill -9 of web, runs, emissions and deliveries in turn",
@@ -148,6 +180,16 @@ export const FAULTS: Fault[] = [
       const code = await lab.stop(name);
       if (code !== 0) throw new Error(`${name} ended with ${code}`);
       lab.spawn(name);
+    },
+  },
+  {
+    title: "the logs without a reader, and on a full disk",
+    times: REPEATED,
+    async inject(lab, load) {
+      lab.leaveLogs(...PROCESSES);
+      await randomMoment(load);
+      await restartAll(lab, () => undefined);
+      await fillLogDisk(lab, load);
     },
   },
   {

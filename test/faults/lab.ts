@@ -68,8 +68,13 @@ export interface Lab {
   api: Api;
   env: Record<string, string>;
   start(...names: ProcessName[]): Promise<void>;
-  /** As `start`, with further settings, from the release in this folder, and without waiting until the process is ready. */
-  spawn(name: ProcessName, env?: Record<string, string>, folder?: string): WorkerProcess;
+  /**
+   * As `start`, with further settings, from the release in this folder, with its log in this new file, and without waiting
+   * until the process is ready.
+   */
+  spawn(name: ProcessName, env?: Record<string, string>, folder?: string, logFile?: string): WorkerProcess;
+  /** What these processes log from now on has no reader. */
+  leaveLogs(...names: ProcessName[]): void;
   ready(...names: ProcessName[]): Promise<void>;
   /** `kill -9`. */
   kill(...names: ProcessName[]): Promise<void>;
@@ -132,10 +137,14 @@ export async function openLab({
     platform,
     receiver,
     env,
-    spawn(name: ProcessName, more: Record<string, string> = {}, from = folder) {
-      const child = spawnWorker(name, { ...env, ...more }, { folder: from });
+    spawn(name: ProcessName, more: Record<string, string> = {}, from = folder, logFile?: string) {
+      const log = logFile === undefined ? {} : { logFile };
+      const child = spawnWorker(name, { ...env, ...more }, { folder: from, ...log });
       running.set(name, child);
       return child;
+    },
+    leaveLogs(...names: ProcessName[]) {
+      for (const name of names) running.get(name)?.leaveOutput();
     },
     async ready(...names: ProcessName[]) {
       for (const name of names) {

@@ -20,6 +20,8 @@ const flagsOf = (name: string): string[] =>
 export interface WorkerProcess {
   pid: number | undefined;
   output(): string;
+  /** Reads no further output: who writes more has lost its reader. */
+  leaveOutput(): void;
   /** Resolves with the exit code, or the signal that ended it. */
   ended: Promise<number | string | null>;
   kill(signal: NodeJS.Signals): void;
@@ -71,6 +73,10 @@ export function spawnProgram(args: string[], env: Record<string, string>, logFil
   return {
     pid: child.pid,
     output: () => (logFile === undefined ? output : readFileSync(logFile, "utf8")),
+    leaveOutput: () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     ended: new Promise(resolve => child.once("close", (code, signal) => resolve(code ?? signal))),
     kill: signal => void child.kill(signal),
   };
