@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
+import { NONE } from "./egress/dial.ts";
 import { durationMs } from "./lib/duration.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
 import { MAIL_FROM, parseSmtpUrl } from "./lib/smtp-url.ts";
@@ -245,7 +246,7 @@ const CHECKS: Record<string, Check> = {
   OIDC_ORGANIZATIONS: organizationRules,
   OIDC_EGRESS_ALLOW: cidrs,
   EGRESS_ALLOW: cidrs,
-  SANDBOX_EGRESS_ALLOW: cidrs,
+  SANDBOX_EGRESS_ALLOW: (value, settings) => (value.trim() === NONE ? null : cidrs(value, settings)),
   FREE_LIMITS: planLimits,
   PAID_LIMITS: planLimits,
   EGRESS_BLOCK: cidrs,

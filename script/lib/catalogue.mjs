@@ -23,15 +23,17 @@ async function main() {
   if (isHelp(args) || namesServer(args)) return runCommand(root, args, {}, signal);
   // Wrong input is known without a server, and reading it needs none.
   const noServer = { HEADWATER_URL: "http://127.0.0.1", HEADWATER_API_KEY: "none" };
-  const listed = await runCommand(root, [...args, "--list"], noServer, signal, args.includes("--list"));
+  const words = ["--server", "own", ...args];
+  const listed = await runCommand(root, [...words, "--list"], noServer, signal, args.includes("--list"));
   if (listed !== 0 || args.includes("--list")) return listed;
   console.error("Starting a server of its own for this run ...");
   const logFile = join(root, ".cache/catalogue.log");
   try {
-    return await withOwnServer({ ...given, logFile }, ({ url, apiKey }) => {
+    const env = hasAccounts(args) ? { SANDBOX_EGRESS_ALLOW: "none" } : {};
+    return await withOwnServer({ ...given, logFile, env }, ({ url, apiKey }) => {
       const env = { HEADWATER_URL: url, HEADWATER_API_KEY: apiKey };
       // All that it makes goes with the server.
-      return runCommand(root, ["--server", "own", "--keep", ...args], env, signal);
+      return runCommand(root, ["--keep", ...words], env, signal);
     });
   } catch (error) {
     if (signal.aborted) return 1;
@@ -41,6 +43,9 @@ async function main() {
 
 /** Without a component to look at, too: the command says what is missing. */
 const isHelp = args => args.length === 0 || args.some(arg => arg === "--help" || arg === "-h");
+
+/** Made-up accounts are not for their vendors. */
+const hasAccounts = args => args.some(arg => /^--accounts(?:=|$)/.test(arg));
 
 function namesServer(args) {
   const { HEADWATER_URL, HEADWATER_PROFILE } = process.env;

@@ -16,10 +16,10 @@ const STOP_MS = 8000;
 
 /**
  * Calls `work` with the address of a server that exists for this run only, and the API key of its only user, who has no
- * quota; its stores, in a temporary folder, go with it. It may reach 127.0.0.1, and its components may not. What its
+ * quota; its stores, in a temporary folder, go with it. `env` are further settings of it. It may reach 127.0.0.1, and its components may not. What its
  * processes print is in `logFile`. Throws UserError if it can't be started.
  */
-export async function withOwnServer({ root, logFile, say, signal }, work) {
+export async function withOwnServer({ root, logFile, say, signal, env: given = {} }, work) {
   mkdirSync(dirname(logFile), { recursive: true });
   writeFileSync(logFile, "");
   return withOwnStores({ root, given: {}, say, signal }, async ({ mongodbUrl, redisUrl }) => {
@@ -36,6 +36,7 @@ export async function withOwnServer({ root, logFile, say, signal }, work) {
       EGRESS_ALLOW: "127.0.0.1/32",
       SANDBOX_EGRESS_ALLOW: "",
       RATE_LIMIT_PER_SECOND: "0",
+      ...given,
     };
     const started = startProcesses({ root, env, logFile });
     try {

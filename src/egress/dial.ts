@@ -16,7 +16,7 @@ import { isOwnAddress } from "./own-addresses.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {
-  /** CIDRs or single addresses that may be reached besides public addresses. */
+  /** CIDRs or single addresses that may be reached besides public addresses; `none`: nothing may be. */
   allow: readonly string[];
   /** The platform's own stores, which can never be reached. */
   blockedHosts: BlockedHostsOption;
@@ -34,6 +34,11 @@ export interface DialOptions {
   resolve?: Resolve;
 }
 
+/** The only entry of `allow` where nothing can be reached, and no name is looked up. */
+export const NONE = "none";
+/** What the error says in that case. */
+export const NO_NETWORK = "there is no network";
+
 /** Opens a TCP connection to a checked address of `host`. Throws EgressError, or the signal's reason if aborted. */
 export type Dial = (host: string, port: number, signal?: AbortSignal) => Promise<Socket>;
 
@@ -47,6 +52,11 @@ export type CheckAddresses = (host: string, port: number) => Promise<string[]>;
  * of `blockedPorts` not a port.
  */
 export function createAddressCheck(options: DialOptions): CheckAddresses {
+  if (options.allow.includes(NONE)) {
+    return async () => {
+      throw new EgressError("blocked-address", NO_NETWORK);
+    };
+  }
   const resolve = options.resolve ?? createResolver(options.connectTimeoutMs);
   const blockedHosts = new BlockedHosts(options.blockedHosts, resolve);
   const blocked = parseCidrs(options.blocked ?? []);

@@ -1,10 +1,10 @@
 // runs-long: npm test has test/cli/catalogue/causes.test.ts
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { SHOP, working, writeFiles } from "../cli/catalogue/shop.ts";
+import { endless, SHOP, working, writeFiles } from "../cli/catalogue/shop.ts";
 import { root } from "../docs/repository.ts";
 
 interface Result {
@@ -64,6 +64,43 @@ describe("npm run catalogue", () => {
     ]);
     const left = (await readdir(join(folder, "tmp"))).filter(name => name.startsWith("headwater-own-"));
     expect(left).to.deep.equal([]);
+  });
+
+  it("runs components with made-up accounts where there is no network, and says where each one stops", async () => {
+    const app = 'import shop from "../shop.app.mjs";\n';
+    const calls = "await fetch('https://shop.example/' + this.shop.$auth.api_key + this.word);";
+    await writeFiles(join(folder, "shop"), {
+      "package.json": "{}",
+      "shop.app.mjs": 'export default { type: "app", app: "shop" };\n',
+      "sources/reaches.mjs": app + working("reaches", { props: "shop, word: 'string'", run: calls }),
+      "sources/throws.mjs": app + working("throws", { props: "shop", run: "this.shop.$auth.none.trim();" }),
+      "sources/lacks.mjs": working("lacks", {
+        props: "store: 'data_store'",
+        run: "await this.store.get('x');",
+      }),
+      "sources/hangs.mjs": endless("hangs"),
+      "sources/works.mjs": working("works"),
+    });
+    await writeFile(join(folder, "accounts.json"), '{"shop": {"api_key": "k"}}');
+    const args = ["shop", "--accounts", "accounts.json", "--seconds", "60", "--json"];
+    const { code, stdout, stderr } = await run(args);
+    expect(code, stderr).to.equal(0);
+    const { stops, outcomes } = JSON.parse(stdout);
+    const found = outcomes.map(({ at, stop }: { at: string; stop: string }) => [
+      at.replace(/^.*\/(\w+)\.mjs$/, "$1"),
+      stop,
+    ]);
+    expect(Object.fromEntries(found)).to.deep.equal({
+      ...{ reaches: "network", throws: "own_code", lacks: "platform", hangs: "timeout", works: "end" },
+    });
+    expect(stops).to.include({ network: 1, own_code: 1, platform: 1, timeout: 1, end: 1, not_run: 0 });
+    const away = await run(["shop", "--accounts", "accounts.json"], {
+      HEADWATER_URL: "http://127.0.0.1:9",
+      HEADWATER_API_KEY: "hw_x",
+    });
+    expect([away.code, away.stderr]).to.satisfy(() =>
+      away.stderr.includes("would send the made-up accounts"),
+    );
   });
 
   it("starts none for its help, a wrong folder, and a server that is named", async () => {

@@ -12,6 +12,7 @@ import { stopSignal } from "../resources/stop-signal.ts";
 import { type Candidate, examine } from "./examine.ts";
 import { examineAll } from "./examine-all.ts";
 import { Progress } from "./progress.ts";
+import { type MadeUp, readAccounts } from "./read-accounts.ts";
 import { type Entry, readInputs } from "./read-inputs.ts";
 import { type GivenProps, readGivenProps } from "./read-props.ts";
 import { listComponents, Removal } from "./remove.ts";
@@ -22,6 +23,7 @@ import { TimeLimit } from "./time-limit.ts";
 
 export interface CatalogueOptions {
   props?: string;
+  accounts?: string;
   atOnce: number;
   seconds: number;
   state?: string;
@@ -43,8 +45,10 @@ export async function catalogue(
   { statePath }: { statePath: (id: string) => Promise<string> },
 ): Promise<void> {
   const props = await readGivenProps(options.props);
+  const madeUp = options.accounts === undefined ? null : await readAccounts(options.accounts);
   const entries = await readInputs(words);
   if (options.list) return print(entries.map(({ at }) => at).join("\n"));
+  if (madeUp && options.server !== OWN_SERVER) throw new AppError("invalid", NOT_OWN);
   checkReach(entries, access);
   // What the server asks to wait for does not count as the component's time.
   const client = clientFor(access, { maxWaitMs: 0 });
@@ -52,6 +56,7 @@ export async function catalogue(
     options.server ?? [access.url, access.orgId],
     words.map(word => (isUrl(word) ? word : resolve(word))),
     props.values,
+    madeUp?.accounts,
   ]);
   const path = options.state ?? (await statePath(of.slice(0, 16)));
   const state = await openState(path, of, options, client);
@@ -60,13 +65,18 @@ export async function catalogue(
     state.start.token,
   );
   try {
-    await examineEntries(entries, { client, props, state, files, options });
+    await examineEntries(entries, { client, props, madeUp, state, files, options });
   } catch (error) {
     throw explain(error, access.url);
   } finally {
     await files.close();
   }
 }
+
+/** As `npm run catalogue` calls the server that it starts: components have no network there. */
+const OWN_SERVER = "own";
+const NOT_OWN =
+  "--accounts: is for `npm run catalogue` with a server of its own: any other would send the made-up accounts to their vendors";
 
 /** Another machine can't read the files of this one. */
 function checkReach(entries: readonly Entry[], { url }: Access): void {
@@ -91,6 +101,7 @@ async function openState(path: string, of: string, { fresh, keep }: CatalogueOpt
 interface Examination {
   client: Headwater;
   props: GivenProps;
+  madeUp: MadeUp | null;
   state: State;
   files: FileServer;
   options: CatalogueOptions;
@@ -100,7 +111,8 @@ async function examineEntries(entries: readonly Entry[], examination: Examinatio
   const { client, state, options } = examination;
   const stop = new AbortController();
   stopSignal().addEventListener("abort", () => stop.abort(), { once: true });
-  const progress = new Progress(entries.length);
+  const hasStops = examination.madeUp !== null;
+  const progress = new Progress(entries.length, hasStops);
   const removal = options.keep ? null : new Removal(client, state);
   const isDone = new Set(state.outcomes.map(({ at }) => at));
   const left = entries.filter(({ at }) => !isDone.has(at));
@@ -117,8 +129,8 @@ async function examineEntries(entries: readonly Entry[], examination: Examinatio
   }
   const isNamed = new Set(entries.map(({ at }) => at));
   const outcomes = state.outcomes.filter(({ at }) => isNamed.has(at));
-  if (options.json) printJson(reportJson(outcomes, entries.length));
-  else print(reportText(outcomes, entries.length));
+  if (options.json) printJson(reportJson(outcomes, entries.length, hasStops));
+  else print(reportText(outcomes, entries.length, hasStops));
   if (outcomes.length < entries.length) {
     throw new AppError("invalid", `ended before all were examined; the same command goes on`);
   }
@@ -128,7 +140,7 @@ async function examineEntries(entries: readonly Entry[], examination: Examinatio
 
 async function examineEntry(
   entry: Entry,
-  { client, props, state, files, options }: Examination,
+  { client, props, madeUp, state, files, options }: Examination,
   { stop, progress, removal }: { stop: AbortSignal; progress: Progress; removal: Removal | null },
 ) {
   const candidate = candidateOf(entry, state, files);
@@ -136,6 +148,7 @@ async function examineEntry(
   const outcome = await examine(candidate, {
     client,
     props,
+    madeUp,
     time: new TimeLimit(options.seconds * 1000, stop, (until, why) => progress.waits(until, why)),
     remove: async made => removal?.remove(made),
     readable: files.withoutAddress,

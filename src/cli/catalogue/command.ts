@@ -12,6 +12,12 @@ is a good place (--org). \`npm run catalogue\` does the same with a server of it
   headwater catalogue components --props props.json
   headwater catalogue https://example.com/source.mjs addresses.txt --json
 
+With --accounts, each is run with made-up accounts and values where there is no network, on the server that \`npm run catalogue\` starts:
+it says which stop at the network, which is as far as they can come, and which elsewhere.
+
+  npm run catalogue -- components --accounts accounts.json
+
+--accounts: {"<slug of an app>": {"<field of $auth>": "value"}}; {} is enough: other apps and fields are made up.
 --props: {"<key, path or address>": {"name": value, "$event": what run receives}}; a component without the values it
 needs counts as one that needs props. A folder can be read only by a server on this machine that may reach 127.0.0.1.
 One that was ended is gone on with by the same command; what it kept so far is in the file that --state names.`;
@@ -29,6 +35,7 @@ export function catalogueCommand(
     .description("save, deploy and run every component below a folder or of a list, and say how many work")
     .argument("<folder or url...>", "folders, components' files, addresses, or files that list addresses")
     .option("--props <file>", "JSON file with prop values by component")
+    .option("--accounts <file>", "JSON file with made-up accounts by app: run all, without a network")
     .addOption(countOption("--at-once <count>", "components at once", { most: MOST_AT_ONCE, usual: 2 }))
     .addOption(
       countOption("--seconds <count>", "time for each component", { most: MOST_SECONDS, usual: 120 }),

@@ -7,6 +7,7 @@ import {
 } from "../../../clients/typescript/src/index.ts";
 import { endsAll, failureOf, RunFailedError } from "./failure.ts";
 import type { Outcome, StepName } from "./outcome.ts";
+import type { MadeUp } from "./read-accounts.ts";
 import type { GivenProps } from "./read-props.ts";
 import type { TimeLimit } from "./time-limit.ts";
 
@@ -25,6 +26,8 @@ export interface ExamineTools {
   client: Headwater;
   time: TimeLimit;
   props: GivenProps;
+  /** Null without `--accounts`. */
+  madeUp: MadeUp | null;
   /** Deletes what was made; its errors are its own. */
   remove: (made: Made) => Promise<void>;
   /** Makes a server's message readable: without the address that a local file had. */
@@ -85,7 +88,8 @@ async function examineOnce(
     const component = await save(candidate, made, tools);
     Object.assign(outcome, { key: component.key, described: { result: "ok" } });
     step = "deployed";
-    const { event, values } = tools.props.of([...candidate.names, component.key]);
+    const { event, values: given } = tools.props.of([...candidate.names, component.key]);
+    const values = { ...tools.madeUp?.valuesOf(component.configurable_props), ...given };
     accounts = appsWithoutAccount(component, values);
     const deployed = await deploy(component.id, { name: candidate.name, values, made }, tools);
     outcome.deployed = { result: "ok" };

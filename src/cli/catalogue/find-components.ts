@@ -2,8 +2,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
 
-export const EXTENSIONS = [".mjs", ".js", ".cjs", ".ts", ".mts", ".cts"];
-const NOT_COMPONENTS = /\.(?:app|d|test|spec|config)\.[cm]?[jt]s$/;
+export const EXTENSIONS = [".mjs", ".js", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"];
+const NOT_COMPONENTS = /\.(?:app|d|test|spec|config)\.[cm]?[jt]sx?$/;
 /** A server rejects larger ones, too. */
 const MOST_BYTES = 1024 * 1024;
 const MOST_ENTRIES = 500_000;

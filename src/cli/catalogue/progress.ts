@@ -1,6 +1,7 @@
 import { note, timeOf } from "../output/print.ts";
 import type { Outcome } from "./outcome.ts";
 import { countResults } from "./report.ts";
+import { countStops } from "./stop.ts";
 
 const LINE_EVERY_MS = 10_000;
 const TO_LINE_START = "\r\u001b[2K";
@@ -11,14 +12,18 @@ export class Progress {
   readonly #isTerminal = process.stderr.isTTY === true;
   #saidAt = performance.now();
 
-  constructor(total: number) {
+  readonly #hasStops: boolean;
+
+  constructor(total: number, hasStops: boolean) {
     this.#total = total;
+    this.#hasStops = hasStops;
   }
 
   show(outcomes: readonly Outcome[]): void {
     const { described, deployed, ran } = countResults(outcomes);
     const counts = `${described.ok} described, ${deployed.ok} deployed, ${ran.ok} ran`;
-    this.#say(`${outcomes.length} of ${this.#total}: ${counts}`);
+    const stops = this.#hasStops ? `, ${countStops(outcomes).network} stopped at the network` : "";
+    this.#say(`${outcomes.length} of ${this.#total}: ${counts}${stops}`);
   }
 
   waits(untilMs: number, why: string): void {
