@@ -1,6 +1,8 @@
+import { posix } from "node:path";
 import type { OnLoadArgs, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { type ComputedFiles, FILES_OF, importsOf, moduleOfFiles } from "./computed-imports.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
 import type { KnownPackages } from "./known-packages.ts";
@@ -8,7 +10,8 @@ import { madeRequires, moduleThatRequires } from "./made-requires.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
-import { type PackageFiles, placeOf } from "./package-files.ts";
+import { type PackageFiles, packageRoot, placeOf } from "./package-files.ts";
+import { filesOfPackage } from "./package-tree.ts";
 import { PLACE_OF } from "./place-of.ts";
 import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
 
@@ -18,6 +21,8 @@ const MISSING = "missing";
 const PLACE = "place";
 /** Follows the namespace of a file that makes itself a `require`, for what it gets as `node:module`. */
 const MADE = "-made";
+/** Of the functions that are called with a computed name; before the bar is the file that calls it. */
+const FILES = "npm-files";
 /** Follows the path of a file of ours; it makes esbuild see a CommonJS module. */
 const MADE_FILE = ".cjs";
 
@@ -26,6 +31,8 @@ export interface BundleSources {
   graph: ModuleGraph;
   installed: InstalledPackages | null;
   known: KnownPackages | null;
+  /** False: what computed names may mean is not looked for. */
+  hasComputedFiles: boolean;
   /** Learns of each file of a package. */
   packageFiles: PackageFiles;
   /** Stores the error, because esbuild keeps only its text, and returns it. */
@@ -121,6 +128,8 @@ export function bundlePlugin(sources: BundleSources): Plugin {
   }
 
   async function packageImport(args: OnResolveArgs): Promise<OnResolveResult> {
+    if (args.path.startsWith(FILES_OF))
+      return { path: `${args.importer}|${args.path.slice(FILES_OF.length)}`, namespace: FILES };
     if (args.path.startsWith(PLACE_OF)) return place(args, args.path.slice(PLACE_OF.length));
     const importer = packaged.get(args.importer);
     const found =
@@ -138,6 +147,21 @@ export function bundlePlugin(sources: BundleSources): Plugin {
     loader: "js",
   });
 
+  /** The function that a file of a package calls with a computed name: it knows the files that may be meant. */
+  async function computed({ path }: OnLoadArgs): Promise<OnLoadResult> {
+    const [name = "", ...json] = path.split("|");
+    const files = JSON.parse(json.join("|")) as ComputedFiles;
+    const inside = insidePackages(packaged.get(name)?.path ?? "");
+    const known = sources.hasComputedFiles
+      ? importsOf(
+          files,
+          posix.dirname(inside),
+          await filesOfPackage(installed?.folder ?? "", packageRoot(inside)),
+        )
+      : [];
+    return { contents: withoutMap(moduleOfFiles(known, files.isImport)), loader: "js" };
+  }
+
   return {
     name: "headwater",
     setup(setup) {
@@ -145,7 +169,11 @@ export function bundlePlugin(sources: BundleSources): Plugin {
         if (given.kind === "require-resolve") return { path: given.path, external: true };
         const isMade = given.namespace.endsWith(MADE);
         if (isMade && given.path === "node:module") return external("module");
-        const args = isMade ? { ...given, importer: withoutMade(given.importer) } : given;
+        const importer = isMade ? withoutMade(given.importer) : given.importer;
+        const args = {
+          ...given,
+          importer: given.namespace === FILES ? (importer.split("|")[0] ?? "") : importer,
+        };
         try {
           return args.namespace.startsWith("npm") ? await packageImport(args) : await ownImport(args);
         } catch (error) {
@@ -168,6 +196,7 @@ export function bundlePlugin(sources: BundleSources): Plugin {
       });
       setup.onLoad({ filter: /.*/, namespace: `own${MADE}` }, made);
       setup.onLoad({ filter: /.*/, namespace: `npm${MADE}` }, made);
+      setup.onLoad({ filter: /.*/, namespace: FILES }, computed);
       setup.onLoad({ filter: /.*/, namespace: PLACE }, ({ pluginData }) => ({
         contents: withoutMap(`module.exports=${JSON.stringify(pluginData)};`),
         loader: "js",

@@ -140,9 +140,11 @@ async function link(
       cause,
     });
   let rejection: AppError | undefined;
-  const packageFiles = new PackageFiles();
+  let packageFiles = new PackageFiles();
+  let hasComputedFiles = true;
   const pluginOf = (esbuild: Esbuild): Plugin =>
     bundlePlugin({
+      hasComputedFiles,
       esbuild,
       graph,
       installed: packages?.installed ?? null,
@@ -159,11 +161,19 @@ async function link(
       const first = packages ? await packageFiles.statement(packages.installed.folder) : "";
       return withSourceMap(outputFiles, settings.banner.js, first);
     });
-  try {
+  const buildEither = async () => {
     const asModule = await build(SETTINGS);
     if (!isLarge(asModule)) return asModule;
     const asScript = await build(SCRIPT_SETTINGS).catch(unlessTopLevelAwait);
     return withinBound(asScript && isLarge(asScript) ? asScript : asModule, invalid);
+  };
+  try {
+    return await buildEither().catch(error => {
+      if (!packageFiles.hasComputed || (error as AppError).code === "unavailable") throw error;
+      // What a computed name may mean need not be fit for a bundle, such as a template or a test.
+      [packageFiles, hasComputedFiles, rejection] = [new PackageFiles(), false, undefined];
+      return buildEither();
+    });
   } catch (error) {
     if (error instanceof AppError) throw error;
     if (rejection !== undefined) throw rejection;

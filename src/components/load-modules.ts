@@ -19,7 +19,7 @@ export interface SourceModule {
   id: string;
   text: string;
   /** `script`: the file name does not say whether it is JavaScript or TypeScript. */
-  language: "js" | "ts" | "json" | "script";
+  language: "js" | "jsx" | "ts" | "tsx" | "json" | "script";
 }
 
 /**
@@ -64,7 +64,9 @@ const LANGUAGES: Record<string, SourceModule["language"]> = {
   mjs: "js",
   js: "js",
   cjs: "js",
+  jsx: "jsx",
   ts: "ts",
+  tsx: "tsx",
   mts: "ts",
   cts: "ts",
   json: "json",
@@ -79,12 +81,13 @@ const languageOf = (path: string) => LANGUAGES[extensionOf(path)] ?? "script";
 function candidates(address: URL, importer: URL): URL[] {
   const at = (pathname: string): URL => Object.assign(new URL(address), { pathname });
   const path = address.pathname;
-  const extensions = languageOf(importer.pathname) === "ts" ? ["ts", "mjs", "js"] : ["mjs", "js", "ts"];
+  const isTyped = languageOf(importer.pathname).startsWith("ts");
+  const extensions = isTyped ? ["ts", "tsx", "mjs", "js"] : ["mjs", "js", "ts", "tsx"];
   if (languageOf(path) !== "script") {
     return /\.m?js$/.test(path) ? [address, at(path.replace(/js$/, "ts"))] : [address];
   }
   const bare = path.replace(/\/$/, "");
-  const files = path === bare ? extensions.map(extension => `${bare}.${extension}`) : [];
+  const files = path === bare ? [...extensions, "json"].map(extension => `${bare}.${extension}`) : [];
   const indexes = extensions.map(extension => `${bare}/index.${extension}`);
   return [...[...files, ...indexes].map(at), ...(path === bare ? [address] : [])];
 }

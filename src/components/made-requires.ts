@@ -1,4 +1,4 @@
-import { isBuiltin } from "node:module";
+import { isBuiltinModule } from "./specifier.ts";
 
 /** Bounds, here and below, keep the expressions from being slow for a file that was written to make them so. */
 const NAME = String.raw`[\w$]{1,100}`;
@@ -31,7 +31,7 @@ export function madeRequires(code: string): string[] {
   const required = namesOf(
     String.raw`(?:${made}|${START}(?!(?:${create})\()(?:${called}))\("([^"\\\n]{1,300})"\)`,
   );
-  return required.filter(name => !isBuiltin(name));
+  return required.filter(name => !isBuiltinModule(name));
 }
 
 /**

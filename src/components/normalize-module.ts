@@ -1,6 +1,7 @@
 import { SourceMap } from "node:module";
 import { posix } from "node:path";
 import type { Location, Message } from "esbuild";
+import { withComputedImports } from "./computed-imports.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
 import { ownPlace } from "./package-files.ts";
@@ -61,6 +62,8 @@ const SETTINGS = {
   charset: "utf8",
   logLevel: "silent",
   tsconfigRaw: "{}",
+  // deno has no decorators. JSON is a module like any other here, so `with { type: "json" }`, or `assert`, would be wrong.
+  supported: { decorators: false, "import-assertions": false, "import-attributes": false },
 } as const;
 
 /** Moves places beyond the end of a file, which are in the comment that follows it, to its end; returns the error. */
@@ -77,7 +80,7 @@ function withinText(error: unknown, text: string): unknown {
 async function ownTransform(
   esbuild: Esbuild,
   module: SourceModule,
-  loader: "js" | "ts",
+  loader: "js" | "jsx" | "ts" | "tsx",
 ): Promise<NormalModule> {
   const options = { loader, sourcemap: "external", sourcesContent: false, sourcefile: module.id } as const;
   const { code, map } = await esbuild
@@ -103,7 +106,11 @@ export async function normalizeOwn(esbuild: Esbuild, module: SourceModule): Prom
     if (!("errors" in (error as object))) throw error;
     // TypeScript is nearly a superset of JavaScript: if parsing fails again, the location of this error is the right
     // one.
-    return ownTransform(esbuild, module, "ts");
+    return ownTransform(esbuild, module, "ts").catch(asTypeScript =>
+      ownTransform(esbuild, module, "tsx").catch(() => {
+        throw asTypeScript;
+      }),
+    );
   }
 }
 
@@ -149,14 +156,12 @@ export async function normalizePackaged(
   const { code } = await esbuild.transform(text + NO_SOURCE_MAP, {
     ...SETTINGS,
     loader: language,
-    // JSON of a package is a module like any other here, so `with { type: "json" }` would be wrong.
-    supported: { "import-assertions": false, "import-attributes": false },
   });
   const beside = withPlaces(withRequiresBeside(code));
   const define = { ...ownPlace(beside, inside), ...parentOf(beside) };
   const placed =
     Object.keys(define).length > 0 ? (await esbuild.transform(beside, { ...SETTINGS, define })).code : beside;
-  return withoutMap(withoutFilePatterns(placed));
+  return withoutMap(withoutFilePatterns(withComputedImports(placed)));
 }
 
 /** Returns a module that throws the error of `require` for a missing package. Native addons count as missing. */

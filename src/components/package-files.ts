@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { LIMITS } from "../limits/catalogue.ts";
 import { PACKAGE_FILES } from "../sandbox/child/source-folder.ts";
+import { FILES_OF } from "./computed-imports.ts";
 import { filesOfPackage } from "./package-tree.ts";
 import { PLACE_OF } from "./place-of.ts";
 
@@ -49,9 +50,16 @@ interface PackageUse {
  */
 export class PackageFiles {
   readonly #packages = new Map<string, PackageUse>();
+  #hasComputed = false;
+
+  /** True if a file imports others by a computed name. */
+  get hasComputed(): boolean {
+    return this.#hasComputed;
+  }
 
   /** Notes a file of a package that is part of the bundle: its path in the folder of the packages, and its code. */
   note(inside: string, code: string): void {
+    this.#hasComputed ||= code.includes(FILES_OF);
     const isPlaced = code.includes(`${PACKAGE_FILES}/`) || code.includes(`require("${PLACE_OF}`);
     const reads = READS.test(code);
     if (!isPlaced && !reads) return;
@@ -63,8 +71,8 @@ export class PackageFiles {
   }
 
   /**
-   * Returns a statement that writes the files where the code looks for them, in the order of their paths and as far as the bounds
-   * permit (docs/limits.md); an empty text if there are none.
+   * Returns a statement that writes the files where the code looks for them, as far as the bounds permit (docs/limits.md): first
+   * those that the code names; an empty text if there are none.
    *
    * @param folder real path of the folder of the packages
    */
@@ -84,17 +92,17 @@ export class PackageFiles {
   }
 
   async #list(folder: string): Promise<string[]> {
-    const lists = [...this.#packages]
-      .filter(([, { placed }]) => placed.length > 0)
-      .map(async ([root, { placed, reads }]) => {
-        const files = await filesOfPackage(folder, root);
-        return files.filter(path => {
-          const name = posix.basename(path);
-          if (NEVER_READ.test(name)) return false;
-          return (reads && !RARELY_READ.test(name)) || placed.some(code => namesFile(code, name));
-        });
-      });
-    return (await Promise.all(lists)).flat().sort();
+    const [first, others]: [string[], string[]] = [[], []];
+    for (const [root, { placed, reads }] of this.#packages) {
+      if (placed.length === 0) continue;
+      for (const path of await filesOfPackage(folder, root)) {
+        const name = posix.basename(path);
+        if (NEVER_READ.test(name)) continue;
+        if (path === `${root}/package.json` || placed.some(code => namesFile(code, name))) first.push(path);
+        else if (reads && !RARELY_READ.test(name)) others.push(path);
+      }
+    }
+    return [...first.sort(), ...others.sort()];
   }
 }
 
@@ -113,5 +121,5 @@ writeFileSync(path,globalThis.Buffer.from(data,"base64"));
 }}`.replaceAll("\n", "");
 
 /** Returns the folder of the package that a file belongs to. */
-const packageRoot = (inside: string): string =>
+export const packageRoot = (inside: string): string =>
   /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(inside)?.[0] ?? "";

@@ -1,8 +1,8 @@
 import { readFile, realpath, stat } from "node:fs/promises";
-import { isBuiltin } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { LIMITS } from "../limits/catalogue.ts";
 import { matchExports, type PackageJson } from "./package-exports.ts";
+import { isBuiltinModule } from "./specifier.ts";
 
 /** Conditional exports may resolve to different files for `import` and `require`. */
 export type ImportKind = "import" | "require";
@@ -47,7 +47,7 @@ export class PackageFolder {
 
   /** Resolves an import of a package's file. Returns null if there is no such file. Throws OutsideFolderError. */
   async resolveFromPackage(importer: string, specifier: string, kind: ImportKind): Promise<Resolved | null> {
-    if (isBuiltin(specifier)) return { kind: "builtin", name: specifier.replace(/^node:/, "") };
+    if (isBuiltinModule(specifier)) return { kind: "builtin", name: specifier.replace(/^node:/, "") };
     if (/^\.{1,2}(\/|$)/.test(specifier))
       return this.#withFormat(await this.#resolvePath(join(dirname(importer), specifier)));
     if (specifier.startsWith("#")) return this.#resolveInternal(importer, specifier, kind);

@@ -1,5 +1,11 @@
 import { isBuiltin } from "node:module";
 
+/** What sandboxes have, whatever Node this process is. */
+const OF_SANDBOXES = new Set(["node:sqlite"]);
+
+/** True for a built-in module of Node that components have. */
+export const isBuiltinModule = (name: string): boolean => isBuiltin(name) || OF_SANDBOXES.has(name);
+
 /** The kinds of imports in a component's own files. */
 export type Specifier =
   | { kind: "relative" }
@@ -38,7 +44,7 @@ function isCleanSubpath(subpath: string): boolean {
  */
 export function readSpecifier(text: string): Specifier {
   if (/^\.{1,2}(\/|$)/.test(text)) return { kind: "relative" };
-  if (isBuiltin(text)) return { kind: "builtin", name: text.replace(/^node:/, "") };
+  if (isBuiltinModule(text)) return { kind: "builtin", name: text.replace(/^node:/, "") };
   if (text.startsWith("node:")) return { kind: "rejected", reason: "Node has no such built-in module" };
   const match = PACKAGE.exec(text);
   const [, name = "", range, subpath = ""] = match ?? [];

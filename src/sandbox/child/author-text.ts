@@ -60,7 +60,7 @@ export function authorText(text: string): string {
     )
     .replace(FURTHER_SOURCE, "component.mjs")
     .replace(DENIED, (_, access, what) =>
-      access === "read" || access === "import"
+      (access === "read" || access === "import") && !what.startsWith('"/tmp')
         ? `${what} is not with the component: ${WITH_IT}`
         : `components have no ${access} access to ${what}`,
     )

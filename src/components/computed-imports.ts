@@ -1,0 +1,81 @@
+/** Begins the name of a module that returns the files that a computed name may mean; what follows says which, as JSON. */
+export const FILES_OF = "headwater-files:";
+
+/** What a computed name may mean: every file with this beginning and end, or one of these. */
+export type ComputedFiles = { isImport: boolean } & ({ head: string; tail: string } | { names: string[] });
+
+/** Bounds, here and below, keep the expressions from being slow for a file that was written to make them so. */
+const CALLED = String.raw`(?<![\w$.#])(import|[\w$]{0,40}[rR]equire)\((?:\/\*[^*]{0,100}\*\/)?`;
+/** The beginning has a folder or a part of a name: `"./" + name` may mean anything. */
+const HEAD = String.raw`\.{1,2}\/[^"\x60$\\\n]{0,200}\w[^"\x60$\\\n]{0,200}`;
+const WITH_HEAD = new RegExp(String.raw`${CALLED}(?="(${HEAD})"\+|\x60(${HEAD})\$\{)`, "g");
+const INNER = String.raw`(?:[^()"\x60\n]|\([^()"\x60\n]{0,100}\)){1,100}?`;
+const CONCATENATED = new RegExp(String.raw`^"[^"]+"\+${INNER}(?:\+"([^"\\\n]{0,200})")?\)`);
+const TEMPLATE = /^`[^`$]+\$\{[^{}`\n]{1,200}\}([^`$\\\n]{0,200})`\)/;
+/** `import(place)`, but no method of that name. */
+const WITHOUT_HEAD = /(?<![\w$.#])import\((?:\/\*[^*]{0,100}\*\/)?(?=[\w$])(?![\w$,={}[\].:]{0,200}\)\{)/g;
+const NAMES = /["'`](\.{1,2}\/[\w./-]{1,200}\.[cm]?js)["'`]/g;
+const MOST_NAMES = 20;
+
+/**
+ * Rewrites calls of `require` and `import` with a computed name, in a file of a package: if the name begins with a fixed text, such as
+ * `"./locale/" + name`, all files of the package that it may mean are found; of any other `import`, those that the file names
+ * somewhere, such as the default of a setting.
+ *
+ * @param code without comments and white space
+ */
+export function withComputedImports(code: string): string {
+  const withHeads = code.replace(WITH_HEAD, (call, callee, quoted, inTemplate, at: number) => {
+    const rest = code.slice(at + call.length, at + call.length + 800);
+    const [, tail = ""] = (quoted === undefined ? TEMPLATE : CONCATENATED).exec(rest) ?? [];
+    return calling({ isImport: callee === "import", head: quoted ?? inTemplate, tail });
+  });
+  if (!WITHOUT_HEAD.test(withHeads)) return withHeads;
+  const names = [...new Set([...withHeads.matchAll(NAMES)].map(([, name = ""]) => name))].slice(
+    0,
+    MOST_NAMES,
+  );
+  return names.length === 0
+    ? withHeads
+    : withHeads.replace(WITHOUT_HEAD, () => calling({ isImport: true, names }));
+}
+
+const calling = (files: ComputedFiles): string =>
+  `require(${JSON.stringify(FILES_OF + JSON.stringify(files))})(`;
+
+/** What may follow a name, as Node looks for it. */
+const ENDS = ["", ".js", ".json", ".cjs", ".mjs", "/index.js", "/index.json"];
+const MODULE = /\.(?:[cm]?js|json)$/;
+/** With more, the code does not choose among files of its own. */
+const MOST_FILES = 1000;
+
+/**
+ * Returns the imports by which a file finds the files that a computed name may mean.
+ *
+ * @param folder of the file, and `paths` those of its package, both in the folder of the packages
+ */
+export function importsOf(files: ComputedFiles, folder: string, paths: readonly string[]): string[] {
+  if ("names" in files) return files.names.filter(name => paths.includes(joined(folder, name)));
+  const { head, tail } = files;
+  const start = joined(folder, head);
+  const found = paths
+    .filter(path => path.startsWith(start) && MODULE.test(path))
+    .filter(path => ENDS.some(end => path.endsWith(tail + end)))
+    .map(path => head + path.slice(start.length));
+  return found.length > MOST_FILES ? [] : found;
+}
+
+const joined = (folder: string, name: string): string =>
+  new URL(name, `file:///${folder}/`).pathname.slice(1);
+
+/** Returns the code of a module that is the function to call with a computed name. */
+export function moduleOfFiles(imports: readonly string[], isImport: boolean): string {
+  const call = isImport ? "import" : "require";
+  const known = imports.map(name => `${JSON.stringify(name)}:()=>${call}(${JSON.stringify(name)})`);
+  const gone = `Object.assign(new Error("Cannot find module '"+path+"': it is not with the component"),{code:"MODULE_NOT_FOUND"})`;
+  const otherwise = isImport
+    ? `/^\\./.test(path)?Promise.reject(${gone}):import(path)`
+    : `(()=>{if(/^\\./.test(path))throw ${gone};return(0,globalThis.require)(path)})()`;
+  return `const known={__proto__:null,${known.join(",")}};
+module.exports=path=>{for(const end of ${JSON.stringify(ENDS)})if(path+end in known)return known[path+end]();return ${otherwise}};`;
+}

@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { bundleComponent } from "../../src/components/bundle.ts";
+import { fromCode } from "../../src/components/load-modules.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import { bundleOf, openTestSandboxes, RUN } from "../sandbox/sandbox-fixture.ts";
+import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
+
+const words = (language: string) => `module.exports = "${language}";`;
+
+/** Packages that find their own files as the real ones do that are named behind them. */
+const PACKAGES: Published[] = [
+  {
+    manifest: { name: "aliases-require", version: "1.0.0", main: "index.js" },
+    files: {
+      // moment
+      "index.js": `module.exports = name => { try { var aliasedRequire = require; return aliasedRequire("./locale/" + name); } catch { return "english"; } };`,
+      "locale/de.js": words("de"),
+      "locale/fr.js": words("fr"),
+      "locale/notes.txt": "no module",
+    },
+  },
+  {
+    manifest: { name: "has-a-template", version: "1.0.0", main: "lib/index.js" },
+    files: {
+      // pdf-parse 1
+      "lib/index.js": `module.exports = version => require(\`./engine/\${version}/build/engine.js\`);`,
+      "lib/engine/v1/build/engine.js": words("engine 1"),
+      "lib/engine/v2/build/engine.js": words("engine 2"),
+      "lib/engine/v2/build/other.js": "syntax error of a file that is not meant",
+    },
+  },
+  {
+    manifest: { name: "imports-by-name", version: "1.0.0", type: "module", main: "index.mjs" },
+    files: {
+      "index.mjs": `const load = async name => (await import("./lang-" + name + ".mjs")).default;
+export default load;`,
+      "lang-de.mjs": 'export default "de";',
+      "lang-fr.mjs": 'export default "fr";',
+    },
+  },
+  {
+    manifest: { name: "imports-a-setting", version: "1.0.0", type: "module", main: "index.mjs" },
+    files: {
+      // pdfjs-dist
+      "index.mjs": `const settings = { workerSrc: "./engine.worker.mjs" };
+export default async () => (await import(/*webpackIgnore: true*/ settings.workerSrc)).default;`,
+      "engine.worker.mjs": 'export default "a worker";',
+    },
+  },
+  {
+    manifest: { name: "has-broken-files", version: "1.0.0", main: "index.js" },
+    files: {
+      "index.js": `module.exports = name => { try { return require("./parts/" + name); } catch (error) { return error.code; } };`,
+      "parts/good.js": words("good"),
+      "parts/broken.js": "this is { no code",
+    },
+  },
+  {
+    manifest: { name: "requires-anything", version: "1.0.0", main: "index.js" },
+    files: {
+      "index.js": `module.exports = [name => require("./" + name), name => require("./parts/" + name)];`,
+      "other.js": words("other"),
+      "parts/one.js": words("one"),
+    },
+  },
+  {
+    manifest: { name: "reads-large-data", version: "1.0.0", main: "index.js" },
+    files: {
+      // tiktoken
+      "index.js": `const fs = require("fs"), path = require("path"), read = name => fs.readFileSync(path.join(__dirname, name));
+module.exports = () => [read("named.wasm").length, JSON.parse(read("package.json")).version];
+module.exports.other = () => read(["a", "large.bin"].join("-"));`,
+      "a-large.bin": Buffer.alloc(LIMITS.packageDataBytes.value - 2000),
+      "named.wasm": Buffer.alloc(5000),
+    },
+  },
+];
+
+describe("files that packages find by a computed name", () => {
+  let registry: NpmRegistry;
+  let sandboxes: Sandboxes;
+  before(async () => {
+    [registry, sandboxes] = await Promise.all([startNpmRegistry(PACKAGES), openTestSandboxes()]);
+  });
+  after(async () => {
+    await sandboxes?.close();
+    await registry?.close();
+  });
+
+  async function run(name: string, expression: string) {
+    const code = `import found from "${name}";
+export default { name: "x", version: "1", async run() { this.$emit(${expression}); } };`;
+    const options = { cacheDir: registry.cacheDir, npmEnvironment: registry.environment };
+    const bundled = await bundleComponent(fromCode(code), options);
+    const { emits, error } = await sandboxes.call(
+      expression,
+      { ...bundleOf(bundled.code), hash: expression },
+      RUN,
+    );
+    return { event: emits[0]?.event, error };
+  }
+
+  const FOUND: [name: string, expression: string, event: unknown][] = [
+    ["aliases-require", '[found("de"), found("fr"), found("xx")]', ["de", "fr", "english"]],
+    ["has-a-template", '[found("v1"), found("v2")]', ["engine 1", "engine 2"]],
+    ["imports-by-name", '[await found("de"), await found("fr")]', ["de", "fr"]],
+    ["imports-a-setting", "await found()", "a worker"],
+    ["reads-large-data", "found()", [5000, "1.0.0"]],
+  ];
+  for (const [name, expression, event] of FOUND) {
+    it(`are those that it may mean: ${name}`, async () => {
+      expect(await run(name, expression)).to.deep.equal({ event, error: undefined });
+    });
+  }
+
+  it("are left out if one of them is not fit for a bundle, and the rest works", async () => {
+    const { event, error } = await run("has-broken-files", 'found("good")');
+    expect([error, event]).to.deep.equal([undefined, "MODULE_NOT_FOUND"]);
+  });
+
+  it("are not all files of the package if the name has no folder", async () => {
+    expect((await run("requires-anything", 'found[1]("one")')).event).to.equal("one");
+    expect((await run("requires-anything", 'found[0]("other")')).error?.message).to.match(
+      /other|not with the component/,
+    );
+  });
+
+  it("are said not to be with the component, and why, if they are not", async () => {
+    const { error } = await run("reads-large-data", "found.other().length");
+    expect(error?.message)
+      .to.match(/^ENOENT: .*a-large\.bin' is not with the component: /)
+      .and.include(`${LIMITS.packageDataBytes.value / 1024 ** 2} MB of data`);
+  });
+});
