@@ -390,12 +390,14 @@ describe("requests to a source", () => {
         Upgrade: "websocket",
         "Keep-Alive": "timeout=1",
         "Content-Security-Policy": "default-src *",
+        "X-Content-Type-Options": "none",
         "X-Latin": "caf\u00e9",
       };
       const response = await request({ response: { headers, body: "<script>1</script>" } });
       expect(response.text).to.equal("<script>1</script>");
       expect(response.headers).to.include({ "x-mine": "1", "x-latin": "caf\u00e9", "content-length": "18" });
       expect(response.headers["content-security-policy"]).to.equal("sandbox");
+      expect(response.headers["x-content-type-options"]).to.equal("nosniff");
       expect(response.headers["x-request-id"]).not.to.equal("forged");
       expect(response.headers).not.to.have.any.keys(
         ...["transfer-encoding", "upgrade", "set-cookie", "www-authenticate", "clear-site-data"],

@@ -16,7 +16,7 @@ describe("INGRESS_URL", () => {
   let endpoint: URL;
   let sourceId: string;
   before(async () => {
-    system = await startSystem({ INGRESS_URL: "https://in.test/" });
+    system = await startSystem({ INGRESS_URL: "https://in.test/", TRUST_PROXY: "true" });
     api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     sourceId = source.id;
@@ -24,9 +24,9 @@ describe("INGRESS_URL", () => {
   });
   after(() => system.stop());
 
-  const ask = (host: string, path: string) =>
+  const ask = (host: string, path: string, more: Record<string, string> = {}) =>
     new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((done, failed) => {
-      const options = { port: new URL(system.baseUrl).port, path, headers: { host }, agent: false };
+      const options = { port: new URL(system.baseUrl).port, path, headers: { host, ...more }, agent: false };
       request(options, response => {
         let text = "";
         response.setEncoding("utf8").on("data", chunk => {
@@ -67,6 +67,16 @@ describe("INGRESS_URL", () => {
       expect((await ask(host, endpoint.pathname)).status, host).to.equal(404);
     }
     expect((await ask("headwater.test", "/healthz")).status).to.equal(200);
+  });
+
+  it("is compared with the request's own host, whatever a client says that a proxy has seen", async () => {
+    const [toIngress, away] = [{ "x-forwarded-host": "in.test" }, { "x-forwarded-host": "evil.example" }];
+    expect((await ask("headwater.test", endpoint.pathname, toIngress)).status).to.equal(404);
+    expect((await ask("in.test", endpoint.pathname, away)).status).to.equal(200);
+    expect((await ask("in.test", "/v1/openapi.json", away)).status).to.equal(404);
+    const page = await ask("headwater.test", "/dashboard", away);
+    expect(page.headers["content-security-policy"]).to.include("headwater.test/dashboard/assets/");
+    expect(page.headers["content-security-policy"]).not.to.include("evil.example");
   });
 
   it("lets components set cookies for their own endpoint, and the run's log names what was left out", async () => {
