@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
 import type { Context, Middleware } from "koa";
-import { pageHead, textPage } from "./html-page.ts";
+import { DOCS_SCRIPT, DOCS_STYLE } from "./docs-look.ts";
+import { pageHead, pageTop, textPage } from "./html-page.ts";
 import { PROBLEMS } from "./problem.ts";
 import { requestState } from "./request-log.ts";
 
@@ -31,10 +32,18 @@ const POLICY = [
 ].join("; ");
 
 // Paths are relative to /docs, so that the page also works behind a proxy that adds a path prefix.
+const linksFrom = (above: string): [string, string][] => [
+  [`${above}dashboard`, "Dashboard"],
+  [`${above}docs`, "API"],
+  [`${above}docs/errors`, "Errors"],
+];
+const MENU = '<button id="menu" type="button" aria-expanded="false">Menu</button>';
+
 const page = (openapiUrl: string) =>
-  `${pageHead("Headwater API")}<script type="module" src="docs/viewer.js"></script>` +
-  "<style>body{margin:0}openapi-explorer{height:100vh}</style></head>" +
-  `<body><openapi-explorer spec-url="${openapiUrl.slice(1)}" collapse="true"></openapi-explorer></body></html>`;
+  `${pageHead("Headwater API")}<script src="docs/page.js" defer></script>` +
+  `<script type="module" src="docs/viewer.js"></script><style>${DOCS_STYLE}</style></head>` +
+  `<body class="docs">${pageTop(linksFrom(""), "API", MENU)}` +
+  `<openapi-explorer spec-url="${openapiUrl.slice(1)}" collapse="true"></openapi-explorer></body></html>`;
 
 function errorsPage(): string {
   const items = Object.entries(PROBLEMS).map(
@@ -42,7 +51,7 @@ function errorsPage(): string {
       `<h2 id="${code}">${status} ${title}</h2><p>${meaning.replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>`,
   );
   const intro = "<h1>Errors</h1><p>The meaning of each problem <code>type</code>.</p>";
-  return textPage("Headwater API: errors", intro + items.join(""));
+  return textPage("Headwater API: errors", intro + items.join(""), pageTop(linksFrom("../"), "Errors"));
 }
 
 function asset(type: string, content: string | Buffer): Asset {
@@ -82,6 +91,7 @@ export function docsPage({ openapiUrl }: { openapiUrl: string }): Middleware {
   const builders = new Map<string, () => Asset>([
     ["/docs", () => asset("text/html; charset=utf-8", page(openapiUrl))],
     ["/docs/viewer.js", () => asset("text/javascript; charset=utf-8", readFileSync(viewer))],
+    ["/docs/page.js", () => asset("text/javascript; charset=utf-8", DOCS_SCRIPT)],
     ["/docs/errors", () => asset("text/html; charset=utf-8", errorsPage())],
   ]);
   const assets = new Map<string, Asset>();

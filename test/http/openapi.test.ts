@@ -1,11 +1,15 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { Type } from "typebox";
 import { docsPage } from "../../src/http/docs-page.ts";
+import { PALETTE } from "../../src/http/html-page.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { Json } from "../../src/http/openapi-components.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import { data } from "../../src/http/response.ts";
 import { type AnyRoute, routeFor } from "../../src/http/route.ts";
+import { root } from "../support/built.ts";
 import { type DemoServer, demoRoutes, startDemo } from "./demo-server.ts";
 
 const options = { version: "1.2.3", serverUrl: "/v1" };
@@ -163,14 +167,26 @@ describe("http/docs-page", () => {
     expect(page.headers["content-security-policy"]).to.match(/script-src 'self';/);
     expect(page.text).not.to.match(/https?:|<script>|\son\w+="/);
     expect(page.text).to.include('spec-url="v1/openapi.json"');
-    const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map(match => match[1]);
-    expect(sources).to.deep.equal(["docs/viewer.js"]);
-    const script = await demo.send({ path: `/${sources[0]}`, key: null });
+    const sources = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(match => match[1]);
+    expect(sources).to.deep.equal(["docs/page.js", "docs/viewer.js"]);
+    const script = await demo.send({ path: `/${sources[1]}`, key: null });
     expect([script.status, script.headers["content-type"]]).to.deep.equal([
       200,
       "text/javascript; charset=utf-8",
     ]);
     expect(script.text).to.include("openapi-explorer");
+  });
+
+  it("has the colours of the dashboard, its picture in the tab, and a way back to it", async () => {
+    const tokens = readFileSync(join(root, "dashboard/styles/tokens.css"), "utf8");
+    for (const [name, [light, dark]] of Object.entries(PALETTE))
+      expect(tokens).to.include(`--${name}: light-dark(${light}, ${dark});`);
+    for (const path of ["/docs", "/docs/errors"]) {
+      const { text } = await demo.send({ path, key: null });
+      expect(text)
+        .to.include('<link rel="icon"')
+        .and.to.match(/href="(\.\.\/)?dashboard"/);
+    }
   });
 
   it("compresses assets and responds 304 to a client that has them", async () => {
