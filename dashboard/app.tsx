@@ -1,3 +1,4 @@
+import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso/router";
 import { isSignedOut } from "./api/client";
@@ -15,8 +16,8 @@ import { Shell } from "./ui/shell";
 import { Failed, NothingYet } from "./ui/states";
 
 /** Screens that a visit rarely begins with are one more file. */
-const more = <Name extends keyof typeof import("./screens/more")>(name: Name) =>
-  later(async () => (await import("./screens/more"))[name]);
+const more = (name: keyof typeof import("./screens/more")) =>
+  later(async () => (await import("./screens/more"))[name] as ComponentType);
 
 const Keys = more("Keys");
 const Sessions = more("Sessions");

@@ -11,9 +11,13 @@ export const orgId = signal<string | null>(new URLSearchParams(location.search).
 export const orgName = computed(() => me.value?.orgs.find(one => one.id === orgId.value)?.name);
 
 const MARK = "headwater-signed-in";
+const WITH_ORGS = "with-orgs";
 
 /** Whether this browser signed in before: no request is needed to know that one that never did is signed out. */
 export const mayBeSignedIn = (): boolean => localStorage.getItem(MARK) !== null;
+
+/** Whether the user had organizations when this browser read that last. */
+export const hadOrgs = (): boolean => localStorage.getItem(MARK) === WITH_ORGS;
 
 /** Notes that the browser leaves to sign in, and is probably signed in when it returns. */
 export const expectReturn = (): void => localStorage.setItem(MARK, "1");
@@ -46,7 +50,7 @@ export function hasSignedOut(state: string | null): boolean {
 /** Reads who is signed in. Throws ApiError; a 401 shows the sign-in page. */
 export async function loadMe(): Promise<void> {
   me.value = await headwater.me();
-  localStorage.setItem(MARK, "1");
+  localStorage.setItem(MARK, me.value.orgs.length > 0 ? WITH_ORGS : "1");
   isSignedOut.value = false;
 }
 

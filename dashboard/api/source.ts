@@ -1,4 +1,4 @@
-import { ApiError, type CallOptions, headwater, type Schemas } from "./client";
+import { type CallOptions, headwater, type Schemas } from "./client";
 
 export type Summary = Schemas["EventSummary"];
 export type Kind = "emit" | "error" | "log";
@@ -27,24 +27,20 @@ export async function wholeEvent(summary: Summary): Promise<Summary> {
   return found?.id === summary.id ? found : summary;
 }
 
-/** Returns the event on which a run failed, by the id of its error; undefined once the error is no longer kept. */
-export async function failedInput(id: string, errorId: string): Promise<unknown> {
-  const summary = {
-    id: errorId,
-    indexed_at_ms: 0,
-    event: {},
-    metadata: { name: "$errors", emitter_id: id, emit_id: "" },
-  };
-  return (await wholeEvent(summary)).event.original_event;
-}
-
 /** What a summary's event is, without the envelope of its kind. */
 export const payloadOf = ({ event }: Pick<Summary, "event">): unknown =>
   "raw_event" in event ? event.raw_event : event;
 
-/** The component of a source; null where its code belongs to another member. */
-export const readComponent = (id: string, call?: CallOptions) =>
-  headwater.components.get(id, call).catch(error => {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  });
+type Detail = Schemas["SourceDetail"];
+
+/**
+ * Changes a source that was read just now, and returns it as it is then. A request that says nothing of `active` switches the
+ * source on (docs/rest-api.md#sources), so that it says what was read, unless that is what is changed.
+ */
+export async function updateSource(
+  { id, active }: Pick<Detail, "id" | "active">,
+  changes: Parameters<typeof headwater.sources.update>[1],
+): Promise<Detail> {
+  await headwater.sources.update(id, { active, ...changes });
+  return await headwater.sources.get(id);
+}

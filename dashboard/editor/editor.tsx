@@ -34,11 +34,7 @@ export interface Fault {
 }
 
 export interface EditorProps {
-  /**
-   * What it begins with. From then on the text is the editor's own, and nothing writes one back that it reported before; to show
-   * another text, give it another `key`.
-   */
-  initial: string;
+  value: string;
   onChange: (value: string) => void;
   /** Called a moment after typing; returns what is wrong. */
   check?: (code: string) => Promise<Fault[]>;
@@ -70,6 +66,12 @@ const look = EditorView.theme({
     backgroundColor: "var(--accent-soft)",
   },
   ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    backgroundColor: "var(--accent-soft)",
+    color: "var(--text)",
+  },
   ".cm-diagnostic": { borderLeft: "3px solid var(--bad)" },
   ".cm-changedLine": { backgroundColor: "var(--good-soft) !important" },
   ".cm-deletedChunk": { backgroundColor: "var(--bad-soft)" },
@@ -153,7 +155,7 @@ const NO_FAULTS: Fault[] = [];
  * which the page's policy forbids.
  */
 export function Editor({
-  initial,
+  value,
   onChange,
   check,
   faults = NO_FAULTS,
@@ -161,6 +163,16 @@ export function Editor({
   isReadOnly = false,
   label,
 }: EditorProps) {
+  /**
+   * The text as it was reported or given last. Only a value that is another one comes from outside: an effect would see the
+   * value of a render ago, write that back over a key of this moment, report it, and so on without end.
+   */
+  const text = useRef(value);
+  const given = useRef(0);
+  if (value !== text.current) {
+    text.current = value;
+    given.current += 1;
+  }
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const latest = useRef({ onChange, check, faults });
@@ -200,7 +212,11 @@ export function Editor({
         indentWithTab,
       ]),
       EditorView.updateListener.of(update => {
-        if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+        if (!update.docChanged) return;
+        const now = update.state.doc.toString();
+        if (now === text.current) return;
+        text.current = now;
+        latest.current.onChange(now);
       }),
       ...(check
         ? [
@@ -213,12 +229,17 @@ export function Editor({
       ...(original !== undefined ? [unifiedMergeView({ original, mergeControls: false })] : []),
     ];
     view.current = new EditorView({
-      state: EditorState.create({ doc: view.current?.state.doc ?? initial, extensions }),
+      state: EditorState.create({ doc: text.current, extensions }),
       root,
       parent: root,
     });
     return () => view.current?.destroy();
   }, [original, isReadOnly]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() === text.current) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text.current } });
+  }, [given.current]);
   useEffect(() => {
     const editor = view.current;
     if (editor === null || !latest.current.check) return;

@@ -26,11 +26,13 @@ const CURSORS = ["after", "before"];
 /** The filters of a screen, which are all in the address; `names` are those that narrow its list. */
 export function useFilters(names: string[]): Filters {
   const { path, query, route } = useLocation();
-  const go = (next: Record<string, string | undefined>) => {
+  // What narrows or pages a list is a step that Back takes back; what is open in it is none.
+  const isStep = (name: string) => names.includes(name) || CURSORS.includes(name);
+  const go = (next: Record<string, string | undefined>, isReplaced: boolean) => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(next)) if (value) search.set(name, value);
     const text = search.toString();
-    route(`${path}${text ? `?${text}` : ""}`, true);
+    route(`${path}${text ? `?${text}` : ""}`, isReplaced);
   };
   const without = (left: string[]) =>
     Object.fromEntries(Object.entries(query).filter(([name]) => !left.includes(name)));
@@ -38,9 +40,9 @@ export function useFilters(names: string[]): Filters {
     query,
     set: changes => {
       const isPaging = Object.keys(changes).some(name => CURSORS.includes(name));
-      go({ ...(isPaging ? query : without(CURSORS)), ...changes });
+      go({ ...(isPaging ? query : without(CURSORS)), ...changes }, !Object.keys(changes).some(isStep));
     },
-    clear: () => go(without([...names, ...CURSORS])),
+    clear: () => go(without([...names, ...CURSORS]), false),
     isFiltered: names.some(name => query[name]),
   };
 }

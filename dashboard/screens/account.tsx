@@ -18,7 +18,7 @@ import {
   revokeKey,
   withdrawInvitation,
 } from "../api/calls";
-import { messageOf, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
@@ -30,10 +30,12 @@ import { Bars } from "../ui/bars";
 import { Badge, Button, Card, CopyBlock, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { Failed, Loaded, Loading, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
+import { faultsOf } from "./listener-settings";
 import { Tile } from "./stats";
 
 export function Keys() {
@@ -136,17 +138,17 @@ export function Keys() {
 function NewKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [key, setKey] = useState("");
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<unknown>();
   const create = async () => {
+    setFault(undefined);
     try {
       setKey((await createKey(name)).api_key);
     } catch (error) {
-      setFault(messageOf(error));
+      setFault(error);
     }
   };
   return (
-    <Dialog title={key ? "Keep this key" : "New API key"} onClose={onClose}>
-      {fault && <Notice tone="bad">{fault}</Notice>}
+    <Dialog hasSecret={key !== ""} title={key ? "Keep this key" : "New API key"} onClose={onClose}>
       {key ? (
         <>
           <Notice tone="warn">It is shown only now.</Notice>
@@ -165,10 +167,12 @@ function NewKey({ onClose }: { onClose: () => void }) {
             void create();
           }}
         >
+          <FormFault fault={fault} isShown={path => path === "name"} />
           <TextField
             label="Name"
             value={name}
             onInput={setName}
+            fault={faultsOf(fault)("name")}
             hint="What it is for, such as a laptop or a server."
           />
           <div class="row end">
@@ -489,15 +493,15 @@ function Members({ org }: { org: string }) {
 function Invitations({ org }: { org: string }) {
   const resource = useResource(call => listInvitations(org, call), [org]);
   const [email, setEmail] = useState("");
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<unknown>();
   const send = async () => {
-    setFault("");
+    setFault(undefined);
     try {
       await invite(org, email.trim());
       setEmail("");
       resource.reload();
     } catch (error) {
-      setFault(messageOf(error));
+      setFault(error);
     }
   };
   return (
@@ -509,12 +513,13 @@ function Invitations({ org }: { org: string }) {
           void send();
         }}
       >
+        <FormFault fault={fault} isShown={path => path === "email"} />
         <TextField
           label="Invite by email"
           type="email"
           value={email}
           onInput={setEmail}
-          fault={fault}
+          fault={faultsOf(fault)("email")}
           isRequired
           hint="No mail is sent: the user sees the invitation here, after signing in."
         />

@@ -1,13 +1,15 @@
 import { useMemo, useState } from "preact/hooks";
 import { messageOf, type Schemas } from "../api/client";
+import { readComponent } from "../api/code";
 import { askAction, askComponent } from "../api/configure";
+import { useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
 import { inAccount, orgId } from "../api/session";
-import { readComponent } from "../api/source";
 import { Button, Notice } from "../ui/basics";
 import { type Choice, Select, TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { ComponentFields, type Deployed, NOT_DEPLOYED, useComponentForm } from "./component-form";
+import { faultsOf } from "./listener-settings";
 import { propFaults } from "./source-settings";
 
 /** As a response shows the settings of an action. */
@@ -18,14 +20,21 @@ export type StoredAction = { component_id: string } & Partial<{
   dynamic_props: Schemas["ConfigurableProp"][];
 }>;
 
-/**
- * The form of an action: which component it runs, and with which props. `stored` is the action that is changed; a new one
- * may begin with a component.
- */
-export function useActionForm(stored: { id: string; action: StoredAction } | null, first = "") {
+/** A destination that runs an action, as it is stored. */
+interface StoredActionOf {
+  id: string;
+  action: StoredAction;
+}
+
+const propsOf = (stored: StoredActionOf | null) => stored?.action.configured_props ?? {};
+const componentOf = (stored: StoredActionOf | null) => ({ component_id: stored?.action.component_id ?? "" });
+
+/** The form of an action: which component it runs, and with which props. `stored` is the action that is changed. */
+export function useActionForm(stored: StoredActionOf | null) {
   const before = stored?.action;
-  const [chosen, setChosen] = useState<string>();
-  const componentId = chosen ?? before?.component_id ?? first;
+  const own = useEdits(stored, componentOf);
+  const props = useEdits(stored, propsOf);
+  const componentId = String(own.values.component_id);
   const resource = useResource(
     call => (componentId === "" ? Promise.resolve(undefined) : readComponent(componentId, call)),
     [componentId],
@@ -43,20 +52,22 @@ export function useActionForm(stored: { id: string; action: StoredAction } | nul
     dynamicPropsId: (isSame && before?.dynamic_props_id) || null,
     dynamicProps: (isSame && before?.dynamic_props) || [],
   };
-  const form = useComponentForm(component, asker, before ? deployed : NOT_DEPLOYED);
+  const form = useComponentForm(component, asker, props, before ? deployed : NOT_DEPLOYED);
   return {
     componentId,
     resource,
-    choose: setChosen,
+    choose: (id: string) => own.set("component_id", id),
     component,
     form,
     deployed: before && deployed,
+    /** What is changed of a stored action. */
+    edits: [own, props],
+    labelOf: (name: string) => (name === "component_id" ? "Component" : form.labelOf(name)),
+    /** Whether a field shows what is wrong with this path of a request. */
+    isShown: (path: string) => path === "action.component_id" || form.isShown(path),
     /** The settings of a request: all of a new action, or what is changed of one. */
     settings: (): Record<string, unknown> =>
-      before
-        ? { ...(!isSame && { component_id: componentId }), ...form.changes() }
-        : { component_id: componentId, ...form.whole() },
-    saved: form.saved,
+      before ? { ...own.changes, ...form.changes() } : { component_id: componentId, ...form.whole() },
   };
 }
 
@@ -74,7 +85,7 @@ export function ActionFields({ action, fault }: ActionFieldsProps) {
       <ComponentField
         value={componentId}
         name={component?.name}
-        fault={faults.component_id}
+        fault={faultsOf(fault)("action.component_id")}
         onChange={choose}
       />
       {componentId !== "" && (

@@ -1,8 +1,8 @@
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { type Asker, given, type Values } from "../api/configure";
+import { type Edits, useEdits } from "../api/edits";
 import { known, MadeState, useMadeProps } from "./made-props";
-import { PropForm } from "./prop-form";
+import { hasField, PropForm, propLabel } from "./prop-form";
 
 type Component = Schemas["Component"];
 
@@ -21,10 +21,10 @@ export const NOT_DEPLOYED: Deployed = { values: {}, secrets: [], dynamicPropsId:
 export function useComponentForm(
   component: Component | null | undefined,
   asker: Asker,
-  { values: before, dynamicPropsId, dynamicProps }: Deployed = NOT_DEPLOYED,
+  edits: Edits<unknown>,
+  { dynamicPropsId, dynamicProps }: Deployed = NOT_DEPLOYED,
 ) {
-  const [changed, setChanged] = useState<Values>({});
-  const values = { ...before, ...changed };
+  const { values, changes, set } = edits;
   const made = useMadeProps(
     component?.configurable_props ?? [],
     values,
@@ -36,26 +36,22 @@ export function useComponentForm(
     values,
     made,
     asker,
-    setValues: (next: Values) => setChanged(differing(next, before)),
+    set,
+    labelOf: (name: string) => propLabel(made.props, name),
+    /** Whether a field shows what is wrong with this path of a request. */
+    isShown: (path: string) => hasField(made.props, path),
     /** The fields of a new thing. */
     whole: () => ({ configured_props: known(given(values), made.props), ...id }),
     /** The fields that differ from those before, of which null removes one. */
     changes: () => {
-      const sent = known(changed, made.props);
+      const sent = known(changes, made.props);
       return { ...(Object.keys(sent).length > 0 && { configured_props: sent }), ...id };
     },
-    /** Forgets what was saved; what was typed since stays. */
-    saved: () => setChanged(latest => differing(latest, changed)),
   };
 }
 
-/** The values that are not as they were: a change merges. */
-export function differing(values: Values, before: Values): Values {
-  const entries = Object.entries(values).filter(
-    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries(entries);
-}
+/** The values of a new thing's form. */
+export const useNewValues = (): Edits<unknown> => useEdits<unknown>(null, () => ({}));
 
 interface FieldsProps {
   component: Component;
@@ -66,7 +62,7 @@ interface FieldsProps {
 }
 
 export const ComponentFields = ({ component, form, deployed, faults }: FieldsProps) => {
-  const { values, made, asker, setValues } = form;
+  const { values, made, asker, set } = form;
   const isAction = component.type === "action";
   return (
     <>
@@ -84,7 +80,7 @@ export const ComponentFields = ({ component, form, deployed, faults }: FieldsPro
           soFar: { values: known(given(values), made.props), dynamicPropsId: made.id },
         }}
         hasTemplates={isAction}
-        onChange={setValues}
+        onChange={set}
       />
       {component.additional_props && <MadeState made={made} />}
     </>

@@ -170,12 +170,7 @@ function Detail({ component }: { component: Schemas["Component"] }) {
         <div class="card-head">
           <h2>Code</h2>
         </div>
-        <Editor
-          label="Code of the component"
-          initial={component.code}
-          onChange={() => undefined}
-          isReadOnly
-        />
+        <Editor label="Code of the component" value={component.code} onChange={() => undefined} isReadOnly />
       </section>
       <div class="stack">
         <Card title="Facts">

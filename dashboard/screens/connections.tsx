@@ -4,7 +4,8 @@ import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, Copyable, Notice, Page, Time } from "../ui/basics";
+import { words } from "../lib/format";
+import { Badge, Button, Copyable, Notice, Page, Time, type Tone } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
@@ -164,12 +165,18 @@ export function Connections() {
   );
 }
 
-function Health({ connection: { health, error } }: { connection: Connection }) {
-  const tone = health === "working" ? "good" : health === "failing" ? "warn" : "bad";
-  const label = health === "working" ? "Working" : health === "failing" ? "Failing" : "Broken";
+const TONES: Record<Connection["health"], Tone> = { working: "good", failing: "warn", broken: "bad" };
+
+/** Nothing checks a key but its app, when it is used: one that was not rejected is not said to work. */
+function Health({ connection: { kind, health, error } }: { connection: Connection }) {
+  const isKey = kind === "keys" && health === "working";
   return (
     <>
-      <Badge tone={tone}>{label}</Badge>
+      {isKey ? (
+        <Badge tone={error ? "bad" : "none"}>{error ? "Rejected" : "No fault known"}</Badge>
+      ) : (
+        <Badge tone={TONES[health]}>{words(health)}</Badge>
+      )}
       {error && <div class="sub">{error.message}</div>}
     </>
   );

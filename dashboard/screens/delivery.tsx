@@ -66,7 +66,7 @@ export function Delivery() {
               Where did it go?
             </LinkButton>
             <Button kind="primary" icon="refresh" onClick={retry}>
-              {state === "delivered" ? "Send again" : "Retry now"}
+              Retry now
             </Button>
           </>
         )

@@ -1,15 +1,17 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
-import { headwater, messageOf, type Schemas } from "../api/client";
+import { headwater, type Schemas } from "../api/client";
 import { askComponent } from "../api/configure";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
-import { Button, Card, Copyable, Notice, Page } from "../ui/basics";
+import { Button, Card, Copyable, Page } from "../ui/basics";
 import { TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
-import { ComponentFields, useComponentForm } from "./component-form";
+import { ComponentFields, useComponentForm, useNewValues } from "./component-form";
+import { faultsOf } from "./listener-settings";
 import { propFaults } from "./source-settings";
 
 type Component = Schemas["Component"];
@@ -40,7 +42,7 @@ function Form({ component }: { component: Component }) {
   const [name, setName] = useState("");
   const [fault, setFault] = useState<unknown>();
   const asker = useMemo(() => askComponent(component.id), [component.id]);
-  const form = useComponentForm(component, asker);
+  const form = useComponentForm(component, asker, useNewValues());
   const isAction = component.type === "action";
   const faults = propFaults(fault);
   const deploy = async () => {
@@ -71,12 +73,12 @@ function Form({ component }: { component: Component }) {
             ? "Each event of its subscriptions runs it once, with these values."
             : "It runs by its timer, its endpoint or the events that it listens to, with these values."}
         </p>
-        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+        <FormFault fault={fault} isShown={path => path === "name" || form.isShown(path)} />
         <TextField
           label="Name"
           value={name}
           onInput={setName}
-          fault={faults.name}
+          fault={faultsOf(fault)("name")}
           hint="By default from the component's."
         />
         <ComponentFields component={component} form={form} faults={faults} />

@@ -104,21 +104,25 @@ export function typedOf(destination: StoredDestination): Typed {
 
 const parsed = ({ type }: Setting, text: string): unknown => (type === "number" ? Number(text) : text.trim());
 
-/** The settings of a request: those of a new destination, or those that differ from `before`, of which an empty one is removed. */
-export function settingsOf(kind: Kind, typed: Typed, before?: Typed): Record<string, unknown> {
-  const changed = KINDS[kind].settings.filter(({ name }) => (typed[name] ?? "") !== (before?.[name] ?? ""));
+export const settingLabel = (kind: Kind, name: string): string =>
+  KINDS[kind].settings.find(one => one.name === name)?.label ?? name;
+
+/** The settings of a request: those that were typed, of which an empty one is removed. */
+export function settingsOf(kind: Kind, typed: Typed): Record<string, unknown> {
   return Object.fromEntries(
-    changed.map(setting => {
-      const text = typed[setting.name] ?? "";
-      return [setting.name, text.trim() === "" ? null : parsed(setting, text)];
-    }),
+    KINDS[kind].settings
+      .filter(({ name }) => typed[name] !== undefined)
+      .map(setting => {
+        const text = typed[setting.name] ?? "";
+        return [setting.name, text.trim() === "" ? null : parsed(setting, text)];
+      }),
   );
 }
 
 interface FieldsProps {
   kind: Kind;
   typed: Typed;
-  onChange: (typed: Typed) => void;
+  onChange: (name: string, text: string) => void;
   faultOf: FaultOf;
   /** An existing destination keeps the secrets that are left empty. */
   isNew?: boolean;
@@ -140,7 +144,7 @@ export const DestinationFields = ({ kind, typed, onChange, faultOf, isNew = fals
         hint={isSecret ? (isNew ? SECRET : KEPT) : hint}
         fault={faultOf(`${kind}.${name}`)}
         value={typed[name] ?? ""}
-        onInput={text => onChange({ ...typed, [name]: text })}
+        onInput={text => onChange(name, text)}
       />
     ))}
   </>

@@ -1,6 +1,6 @@
-import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { headwater } from "../api/client";
+import { type Edits, useEdits } from "../api/edits";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
@@ -12,7 +12,9 @@ import {
   DestinationFields,
   type Kind,
   type StoredDestination,
+  settingLabel,
   settingsOf,
+  type Typed,
   typedOf,
 } from "./destination-fields";
 import { ListenerDeliveries } from "./listener-deliveries";
@@ -73,16 +75,24 @@ const Settings = (props: SettingsProps) =>
 
 function ServerSettings({ destination, resource }: SettingsProps) {
   const { kind } = destination;
-  const stored = typedOf(destination);
-  const [typed, setTyped] = useState(stored);
+  const settings = useEdits<StoredDestination>(destination, typedOf);
   return (
     <ListenerSettings
       listener={destination}
       resource={resource}
-      changes={() => fieldOf(kind, settingsOf(kind, typed, stored))}
-      onSaved={saved => setTyped(typedOf(saved))}
+      parts={[settings]}
+      changes={() => fieldOf(kind, settingsOf(kind, settings.changes as Typed))}
+      labelOf={name => settingLabel(kind, name)}
+      isShown={path => path.startsWith(`${kind}.`)}
     >
-      {fault => <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultsOf(fault)} />}
+      {fault => (
+        <DestinationFields
+          kind={kind}
+          typed={settings.values as Typed}
+          onChange={settings.set}
+          faultOf={faultsOf(fault)}
+        />
+      )}
     </ListenerSettings>
   );
 }
@@ -94,8 +104,10 @@ function ActionSettings({ destination, resource }: SettingsProps) {
     <ListenerSettings
       listener={destination}
       resource={resource}
+      parts={action.edits as Edits<StoredDestination>[]}
       changes={() => fieldOf("action", action.settings())}
-      onSaved={action.saved}
+      labelOf={name => action.labelOf(name)}
+      isShown={path => action.isShown(path)}
     >
       {fault => <ActionFields action={action} fault={fault} />}
     </ListenerSettings>

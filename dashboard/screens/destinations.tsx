@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { messageOf } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Button, Notice, Page } from "../ui/basics";
+import { Button, Page } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
@@ -118,7 +118,12 @@ function NewDestination({ onClose }: { onClose: () => void }) {
           void create();
         }}
       >
-        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+        <FormFault
+          fault={fault}
+          isShown={path =>
+            path === "name" || (kind === "action" ? action.isShown(path) : path.startsWith(`${kind}.`))
+          }
+        />
         <Select
           label="Kind"
           value={kind}
@@ -138,7 +143,13 @@ function NewDestination({ onClose }: { onClose: () => void }) {
         {kind === "action" ? (
           <ActionFields action={action} fault={fault} />
         ) : (
-          <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} isNew />
+          <DestinationFields
+            kind={kind}
+            typed={typed}
+            onChange={(field, text) => setTyped({ ...typed, [field]: text })}
+            faultOf={faultOf}
+            isNew
+          />
         )}
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>

@@ -1,41 +1,59 @@
 import { useState } from "preact/hooks";
-import { headwater, messageOf, type Schemas } from "../api/client";
+import { headwater, type Schemas } from "../api/client";
+import { saveEdits, useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
-import { Button, Notice } from "../ui/basics";
+import { Button } from "../ui/basics";
+import { Clashes } from "../ui/clashes";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
-import { EventRules, rulesOf, typedRules } from "./event-rules";
+import { EventRules, rulesOf, type TypedRules, typedRules } from "./event-rules";
+import { faultsOf } from "./listener-settings";
 
 interface EditProps {
   connection: Schemas["Connection"];
   onClose: () => void;
 }
 
+type Connection = Schemas["Connection"];
+
+const fieldsOf = ({ name, events }: Connection) => ({ name, events: typedRules(events) });
+const LABELS: Record<string, string> = { name: "Name", events: "Events that the app sends" };
+
 /** Renames a connection, or replaces how its events are read or its keys: all of these at once, as nothing of them is shown. */
 export function EditConnection({ connection, onClose }: EditProps) {
-  const [name, setName] = useState(connection.name);
+  const [latest, setLatest] = useState(connection);
+  const edits = useEdits(latest, fieldsOf);
   const [values, setValues] = useState<Record<string, string>>({});
-  const [rules, setRules] = useState(typedRules(connection.events));
+  const rules = edits.values.events as TypedRules;
   const [fault, setFault] = useState<unknown>();
   const apps = useResource(options => headwater.connections.apps(options), []);
   const app = apps.data?.data.find(({ slug }) => slug === connection.app);
-  const isOther = JSON.stringify(rules) !== JSON.stringify(typedRules(connection.events));
   const isReplaced = Object.values(values).some(value => value !== "");
   const save = async () => {
     setFault(undefined);
+    const { name, events } = edits.changes;
     try {
-      await headwater.connections.update(connection.id, {
-        name,
-        ...(isReplaced && { fields: values }),
-        ...(isOther && { events: rulesOf(rules) }),
+      const isSaved = await saveEdits({
+        resource: { put: setLatest },
+        parts: [edits],
+        read: () => headwater.connections.get(connection.id),
+        write: () =>
+          headwater.connections.update(connection.id, {
+            ...(name !== undefined && { name: String(name) }),
+            ...(isReplaced && { fields: values }),
+            ...(events !== undefined && { events: rulesOf(rules) }),
+          }),
       });
+      if (!isSaved) return;
       toast("Saved.", "good");
       onClose();
     } catch (error) {
       setFault(error);
     }
   };
+  const faultOf = faultsOf(fault);
   const renew = async () => {
     setFault(undefined);
     try {
@@ -55,8 +73,15 @@ export function EditConnection({ connection, onClose }: EditProps) {
           void save();
         }}
       >
-        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
-        <TextField label="Name" isRequired value={name} onInput={setName} />
+        <FormFault fault={fault} isShown={path => path === "name" || /^(fields|events)\./.test(path)} />
+        <Clashes edits={edits} stored={latest} labelOf={name => LABELS[name] ?? name} />
+        <TextField
+          label="Name"
+          isRequired
+          value={String(edits.values.name)}
+          onInput={name => edits.set("name", name)}
+          fault={faultOf("name")}
+        />
         {connection.kind === "keys" &&
           connection.field_names.map(field => (
             <TextField
@@ -65,6 +90,7 @@ export function EditConnection({ connection, onClose }: EditProps) {
               type="password"
               autocomplete="off"
               isRequired={isReplaced}
+              fault={faultOf(`fields.${field}`)}
               value={values[field] ?? ""}
               onInput={value => setValues({ ...values, [field]: value })}
               hint={
@@ -74,7 +100,12 @@ export function EditConnection({ connection, onClose }: EditProps) {
               }
             />
           ))}
-        <EventRules rules={rules} ofApp={app?.events ?? null} onChange={setRules} />
+        <EventRules
+          rules={rules}
+          ofApp={app?.events ?? null}
+          onChange={next => edits.set("events", next)}
+          faultOf={faultOf}
+        />
         {connection.kind === "oauth2" && connection.health !== "broken" && (
           <div class="row">
             <Button isSmall onClick={() => void renew()}>

@@ -108,7 +108,7 @@ function EventDetail({ row, isSource }: { row: Summary; isSource: boolean }) {
         <CopyButton text={JSON.stringify(payload, null, 2)} label="Copy event as JSON" />
         {row.metadata.name === "$errors" && isSource && (
           <LinkButton isSmall icon="code" href={to(`/sources/${emitter}/code`, { input: row.id })}>
-            Try again in the editor
+            Open in the editor
           </LinkButton>
         )}
         <LinkButton isSmall icon="route" href={to(`/events/${emitter}/${row.id}`)}>

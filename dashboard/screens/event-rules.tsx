@@ -38,10 +38,12 @@ interface EventRulesProps {
   /** What the operator says for the app; null if nothing. */
   ofApp: Rules | null;
   onChange: (rules: TypedRules) => void;
+  /** What is wrong with a path of the request. */
+  faultOf: (path: string) => string | undefined;
 }
 
 /** How the events are read that an app sends to a connection (docs/connections.md#events-of-an-app). */
-export function EventRules({ rules, ofApp, onChange }: EventRulesProps) {
+export function EventRules({ rules, ofApp, onChange, faultOf }: EventRulesProps) {
   const operators = typedRules(ofApp);
   // As it begins: emptied while it is typed in, it stays open.
   const [isOpen] = useState(rulesOf(rules) !== null);
@@ -57,6 +59,7 @@ export function EventRules({ rules, ofApp, onChange }: EventRulesProps) {
         label="What an event is called"
         isLong
         rows={3}
+        fault={faultOf("events.names")}
         value={rules.names}
         onInput={names => onChange({ ...rules, names })}
         placeholder={operators.names || "{{headers.x-event}}"}
@@ -64,6 +67,7 @@ export function EventRules({ rules, ofApp, onChange }: EventRulesProps) {
       />
       <TextField
         label="What sources receive"
+        fault={faultOf("events.event")}
         value={rules.event}
         onInput={event => onChange({ ...rules, event })}
         placeholder={operators.event || "{{body}}"}
@@ -71,6 +75,7 @@ export function EventRules({ rules, ofApp, onChange }: EventRulesProps) {
       />
       <TextField
         label="Challenge"
+        fault={faultOf("events.challenge")}
         value={rules.challenge}
         onInput={challenge => onChange({ ...rules, challenge })}
         placeholder={operators.challenge || "{{body.challenge}}"}

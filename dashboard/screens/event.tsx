@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { replayEvent } from "../api/calls";
 import { headwater, type Schemas } from "../api/client";
@@ -23,6 +23,8 @@ import {
   Time,
   type Tone,
 } from "../ui/basics";
+import { useCountCheck } from "../ui/count-check";
+import { Confirm } from "../ui/dialog";
 import { Icon, type IconName } from "../ui/icon";
 import { JsonTree } from "../ui/json-tree";
 import { Loaded } from "../ui/states";
@@ -77,6 +79,10 @@ export function EventTrace() {
     [emitter, id],
   );
   useLiveTrace(resource);
+  const [isAsking, setAsking] = useState(false);
+  const matched = resource.data?.subscriptions.filter(one => one.outcome === "matched").length ?? 0;
+  const arrived = resource.data?.deliveries.filter(one => one.state === "delivered").length ?? 0;
+  const check = useCountCheck(matched);
   const replay = async (listenerId?: string) => {
     const { deliveries, runs, workflows, skipped } = await replayEvent(id, emitter, listenerId);
     const sent = deliveries.length + runs.length + workflows.length;
@@ -96,14 +102,33 @@ export function EventTrace() {
       badge={resource.data && <TraceBadge trace={resource.data} />}
       about={<Copyable text={id} label="event id" />}
       actions={
-        <Button kind="primary" icon="refresh" onClick={() => replay()}>
-          Replay to all
-        </Button>
+        resource.data && (
+          <Button icon="refresh" onClick={() => setAsking(true)}>
+            Replay to all …
+          </Button>
+        )
       }
     >
       <Loaded resource={resource}>
         {trace => <Story trace={trace} replay={replay} emitter={emitter} id={id} />}
       </Loaded>
+      {isAsking && (
+        <Confirm
+          title={`Replay to ${counted(matched, "listener")}?`}
+          action={`Replay to ${counted(matched, "listener")}`}
+          isDisabled={!check.isDone}
+          onClose={() => setAsking(false)}
+          onConfirm={() => replay()}
+        >
+          <p>
+            Each gets the event once more
+            {arrived > 0 &&
+              `; ${arrived === 1 ? "1 of them has" : `${arrived} of them have`} received it already`}
+            .
+          </p>
+          {check.field}
+        </Confirm>
+      )}
     </Page>
   );
 }

@@ -4,6 +4,7 @@ import type { Resource } from "../api/resource";
 import { apiCommand } from "../lib/curl";
 import { count, exactTime } from "../lib/format";
 import { Button, Card, Notice } from "../ui/basics";
+import { useCountCheck } from "../ui/count-check";
 import { Confirm } from "../ui/dialog";
 import { toast } from "../ui/toasts";
 import { StatsCharts } from "./stats";
@@ -59,6 +60,7 @@ const DAY_S = 86_400;
 /** Sends what failed again, since a time; the count first. */
 function Recover({ id }: { id: string }) {
   const [asked, setAsked] = useState<{ since: number; count: number } | null>(null);
+  const check = useCountCheck(asked?.count ?? 0);
   const ask = async (days: number) => {
     const since = Math.floor(Date.now() / 1000) - days * DAY_S;
     const found = await callsOf(id).recover(id, { since, dry_run: true });
@@ -83,6 +85,7 @@ function Recover({ id }: { id: string }) {
         <Confirm
           title="Retry failed deliveries"
           action={`Retry ${count(asked.count)}`}
+          isDisabled={!check.isDone}
           onClose={() => setAsked(null)}
           onConfirm={async () => {
             await callsOf(id).recover(id, { since: asked.since });
@@ -93,6 +96,7 @@ function Recover({ id }: { id: string }) {
             {asked.count === 1 ? "1 failed delivery is" : `${count(asked.count)} failed deliveries are`} sent
             again.
           </p>
+          {check.field}
         </Confirm>
       )}
     </Card>

@@ -1,39 +1,71 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { ApiError, messageOf } from "../api/client";
+import { ApiError } from "../api/client";
+import { type Edits, saveEdits, useEdits } from "../api/edits";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
 import type { Resource } from "../api/resource";
 import { to } from "../lib/address";
-import { Button, Card, Notice } from "../ui/basics";
+import { Button, Card } from "../ui/basics";
+import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
 import { Check, TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
+import { useUnsaved } from "../ui/unsaved";
 
-const numberOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
+const numberOf = (text: unknown): number | null => (String(text).trim() === "" ? null : Number(text));
 
 /** What is wrong with the field of this name. */
 export type FaultOf = (path: string) => string | undefined;
 
-/** Of a field that has fields itself, such as the props of an action, the first fault with its name. */
+/** Of a field that has fields itself, such as custom headers, the first fault with its name. */
 export const faultsOf =
   (fault: unknown): FaultOf =>
   path => {
     const faults = fault instanceof ApiError ? fault.errors : [];
     const own = faults.find(one => one.path === path);
     if (own) return own.message;
-    const inner = faults.find(one => one.path.startsWith(`${path}.`));
-    return inner && `${inner.path.slice(path.length + 1)}: ${inner.message}`;
+    const inner = faults.find(one => one.path.startsWith(path) && /[.[]/.test(one.path.charAt(path.length)));
+    return inner && `${inner.path.slice(path.length).replace(/^\./, "")} ${inner.message}`;
   };
+
+/** The fields that every listener has, and what they are called. */
+const LABELS: Record<string, string> = {
+  name: "Name",
+  description: "Description",
+  max_in_flight: "Deliveries in flight at a time",
+  rate_limit_per_second: "Attempts per second",
+  ordered: "In order, one at a time",
+  active: "Active",
+};
+const TEXTS = ["name", "description"];
+const NUMBERS = ["max_in_flight", "rate_limit_per_second"];
+
+const fieldsOf = (listener: Listener) => ({
+  ...Object.fromEntries([...TEXTS, ...NUMBERS].map(name => [name, String(listener[name as "name"] ?? "")])),
+  ordered: listener.ordered,
+  active: listener.active,
+});
+
+/** A field of a request, of what its field shows. */
+const sentOf = ([name, value]: [string, unknown]): [string, unknown] => [
+  name,
+  NUMBERS.includes(name) ? numberOf(value) : TEXTS.includes(name) ? value || null : value,
+];
 
 interface SettingsProps<One extends Listener> {
   listener: One;
   resource: Resource<One>;
   /** Fields that only a listener of this kind has; they get what the last request found wrong. */
   children: (fault: unknown) => ComponentChildren;
-  /** What those change; throws for what can't be sent. */
+  /** What those change. */
+  parts: Edits<One>[];
+  /** Those changes as a request sends them. */
   changes: () => object;
-  onSaved?: (saved: One) => void;
+  labelOf: (name: string) => string;
+  /** Whether one of those fields shows what is wrong with this path. */
+  isShown: (path: string) => boolean;
 }
 
 /** Changes or deletes a webhook or a destination. */
@@ -41,41 +73,44 @@ export function ListenerSettings<One extends Listener>({
   listener,
   resource,
   children,
+  parts,
   changes,
-  onSaved,
+  labelOf,
+  isShown,
 }: SettingsProps<One>) {
   const { route } = useLocation();
-  const [name, setName] = useState(listener.name ?? "");
-  const [description, setDescription] = useState(listener.description ?? "");
-  const [inFlight, setInFlight] = useState(String(listener.max_in_flight ?? ""));
-  const [rate, setRate] = useState(String(listener.rate_limit_per_second ?? ""));
-  const [isOrdered, setOrdered] = useState(listener.ordered);
-  const [isActive, setActive] = useState(listener.active);
+  const own = useEdits<One>(listener, fieldsOf);
+  const all = [own, ...parts];
   const [isDeleting, setDeleting] = useState(false);
   const [fault, setFault] = useState<unknown>();
+  useUnsaved(all.some(one => one.isChanged));
   const faultOf = faultsOf(fault);
   const noun = isWebhook(listener.id) ? "webhook" : "destination";
   const label = listener.name || listener.url;
+  const calls = callsOf(listener.id);
   const save = async () => {
     setFault(undefined);
     try {
-      const body = {
-        ...changes(),
-        name: name || null,
-        description: description || null,
-        max_in_flight: numberOf(inFlight),
-        rate_limit_per_second: numberOf(rate),
-        ordered: isOrdered,
-        active: isActive,
-      };
-      const saved = (await callsOf(listener.id).update(listener.id, body)) as One;
-      resource.put(saved);
-      onSaved?.(saved);
-      toast("Saved.", "good");
+      const isSaved = await saveEdits<One>({
+        resource,
+        parts: all,
+        read: async () => (await calls.get(listener.id)) as One,
+        write: async () => {
+          const body = { ...changes(), ...Object.fromEntries(Object.entries(own.changes).map(sentOf)) };
+          return (await calls.update(listener.id, body)) as One;
+        },
+      });
+      if (isSaved) toast("Saved.", "good");
     } catch (error) {
       setFault(error);
     }
   };
+  const text = (name: string) => ({
+    label: LABELS[name] ?? name,
+    value: String(own.values[name]),
+    onInput: (value: string) => own.set(name, value),
+    fault: faultOf(name),
+  });
   return (
     <div class="stack">
       <Card title="Settings">
@@ -86,33 +121,36 @@ export function ListenerSettings<One extends Listener>({
             void save();
           }}
         >
-          {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+          <FormFault fault={fault} isShown={path => path in LABELS || isShown(path)} />
+          {all.map((edits, i) => (
+            <Clashes
+              key={i}
+              edits={edits}
+              stored={listener}
+              labelOf={name => LABELS[name] ?? labelOf(name)}
+            />
+          ))}
           {children(fault)}
-          <TextField label="Name" value={name} onInput={setName} fault={faultOf("name")} />
+          <TextField {...text("name")} />
+          <TextField {...text("description")} />
           <TextField
-            label="Description"
-            value={description}
-            onInput={setDescription}
-            fault={faultOf("description")}
-          />
-          <TextField
-            label="Deliveries in flight at a time"
+            {...text("max_in_flight")}
             type="number"
-            value={inFlight}
-            onInput={setInFlight}
             hint="1 to 100; empty for the server's default."
-            fault={faultOf("max_in_flight")}
           />
           <TextField
-            label="Attempts per second"
+            {...text("rate_limit_per_second")}
             type="number"
-            value={rate}
-            onInput={setRate}
             hint="1 to 10,000; empty for no limit."
-            fault={faultOf("rate_limit_per_second")}
           />
-          <Check label="In order, one at a time" isOn={isOrdered} onChange={setOrdered} />
-          <Check label="Active" isOn={isActive} onChange={setActive} />
+          {["ordered", "active"].map(name => (
+            <Check
+              key={name}
+              label={LABELS[name] ?? name}
+              isOn={own.values[name] === true}
+              onChange={isOn => own.set(name, isOn)}
+            />
+          ))}
           {"header_names" in listener && listener.header_names.length > 0 && (
             <p class="hint">
               Custom headers: {listener.header_names.join(", ")}. Their values are never shown.

@@ -10,6 +10,7 @@ export { Destinations } from "./destinations";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
 export { NewSource } from "./new-source";
+export { ReplayDialog } from "./replay-dialog";
 export { SourceCode } from "./source-code";
 export { SourceSettings } from "./source-settings";
 export { Start } from "./start";

@@ -1,12 +1,15 @@
 import { useState } from "preact/hooks";
-import { headwater, messageOf } from "../api/client";
+import { headwater } from "../api/client";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
-import { Button, Notice } from "../ui/basics";
+import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
+import { leaveFor } from "../ui/unsaved";
 import { ANY_APP } from "./account-field";
 import { EventRules, rulesOf, typedRules } from "./event-rules";
+import { type FaultOf, faultsOf } from "./listener-settings";
 
 const KEYS = "";
 
@@ -30,8 +33,7 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
   const create = async () => {
     setFault(undefined);
     try {
-      if (app !== KEYS)
-        return location.assign((await inAccount().connections.connect({ app, ...label })).url);
+      if (app !== KEYS) return leaveFor((await inAccount().connections.connect({ app, ...label })).url);
       const values = Object.fromEntries(fields.map(one => [one.name.trim(), one.value]));
       const events = rulesOf(rules);
       await inAccount().connections.create({
@@ -45,6 +47,7 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
       setFault(error);
     }
   };
+  const faultOf = faultsOf(fault);
   const choices = (apps.data?.data ?? []).map(one => ({ value: one.slug, label: one.name }));
   return (
     <Dialog title="New connection" onClose={onClose}>
@@ -55,7 +58,7 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
           void create();
         }}
       >
-        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+        <FormFault fault={fault} isShown={path => /^(name|app|fields|events)\b/.test(path)} />
         <Select
           label="Kind"
           value={app}
@@ -63,22 +66,30 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
           onChange={setApp}
           hint="Apps that ask for consent are registered by the operator."
         />
-        <TextField label="Name" value={name} onInput={setName} hint="Shown in lists; the app if empty." />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          fault={faultOf("name")}
+          hint="Shown in lists; the app if empty."
+        />
         {app === KEYS && (
           <>
             <TextField
               label="App"
               isRequired
               value={slug}
+              fault={faultOf("app")}
               onInput={setSlug}
               placeholder="weather"
               hint="The slug by which components name it."
             />
-            <Fields fields={fields} onChange={setFields} />
+            <Fields fields={fields} onChange={setFields} faultOf={faultOf} />
             <EventRules
               rules={rules}
               ofApp={apps.data?.data.find(one => one.slug === slug.trim())?.events ?? null}
               onChange={setRules}
+              faultOf={faultOf}
             />
           </>
         )}
@@ -96,10 +107,11 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
 interface FieldsProps {
   fields: TypedField[];
   onChange: (fields: TypedField[]) => void;
+  faultOf: FaultOf;
 }
 
 /** The credentials by their names, such as a user and a password. */
-function Fields({ fields, onChange }: FieldsProps) {
+function Fields({ fields, onChange, faultOf }: FieldsProps) {
   const change = (at: number, changes: Partial<TypedField>) =>
     onChange(fields.map((one, i) => (i === at ? { ...one, ...changes } : one)));
   const nth = (at: number) => (fields.length > 1 ? ` ${at + 1}` : "");
@@ -111,6 +123,7 @@ function Fields({ fields, onChange }: FieldsProps) {
             label={`Field${nth(i)}`}
             isRequired
             value={field.name}
+            fault={faultOf(`fields.${field.name.trim()}`) ?? (i === 0 ? faultOf("fields") : undefined)}
             onInput={name => change(i, { name })}
             hint="Its name in $auth."
           />

@@ -1,16 +1,17 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { messageOf } from "../api/client";
 import { askCode, given, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
-import { Button, Card, Notice, Page } from "../ui/basics";
+import { Button, Card, Page } from "../ui/basics";
 import { Select, TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
+import { faultsOf } from "./listener-settings";
 import { known, MadeState, useMadeProps } from "./made-props";
-import { PropForm } from "./prop-form";
+import { hasField, PropForm } from "./prop-form";
 import { Editor } from "./source-code";
 import { propFaults } from "./source-settings";
 import { About, TryRun, useDescription, useRunFault } from "./try-run";
@@ -60,7 +61,7 @@ export function NewSource() {
   const { described, check } = useDescription();
   const [fault, setFault] = useState<unknown>();
   const { faults: runFaults, setRan } = useRunFault(code);
-  const question = useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
+  useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
   const deploy = async () => {
     setFault(undefined);
     try {
@@ -96,8 +97,7 @@ export function NewSource() {
         </Button>
       }
     >
-      {question}
-      {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+      <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />
       <div class="columns wide-left">
         <section class="card">
           <div class="card-head">
@@ -120,9 +120,8 @@ export function NewSource() {
             />
           </div>
           <Editor
-            key={template}
             label="Code of the component"
-            initial={code}
+            value={code}
             onChange={setCode}
             check={check}
             faults={runFaults}
@@ -135,7 +134,7 @@ export function NewSource() {
                 label="Name"
                 value={name}
                 onInput={setName}
-                fault={faults.name}
+                fault={faultsOf(fault)("name")}
                 hint="Empty: the name in the code."
               />
               {component && (
@@ -145,7 +144,7 @@ export function NewSource() {
                   values={values}
                   faults={faults}
                   stored={null}
-                  onChange={setValues}
+                  onChange={(prop, value) => setValues(latest => ({ ...latest, [prop]: value }))}
                 />
               )}
               {component?.additional_props && <MadeState made={made} />}

@@ -2,7 +2,8 @@ import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import type { Values } from "../api/configure";
 import { Copyable, Notice } from "../ui/basics";
-import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
+import { Check, type Choice, FixedField, Select, TextField, useFault } from "../ui/form";
+import { NumberField } from "../ui/number-field";
 import { Prose } from "../ui/prose";
 import { AccountField } from "./account-field";
 import { type Remote, RemoteField } from "./remote-choices";
@@ -14,7 +15,7 @@ type Prop = Schemas["ConfigurableProp"];
 interface PropFormProps {
   props: Prop[];
   values: Values;
-  onChange: (values: Values) => void;
+  onChange: (name: string, value: unknown) => void;
   /** Faults by the name of the prop. */
   faults: Record<string, string>;
   /** What the source or action has; null while it does not exist. */
@@ -35,6 +36,19 @@ interface Stored {
 /** What needs no value of the user's. */
 const HIDDEN = new Set(["$.service.db"]);
 
+const isField = (prop: Prop): boolean => !HIDDEN.has(prop.type) && prop.hidden !== true;
+
+/** Whether the form of these props has a field for this path of a request. */
+export const hasField = (props: Prop[], path: string): boolean => {
+  const [, name] = /^(?:action\.)?configured_props\.([^.]+)/.exec(path) ?? [];
+  return props.some(prop => prop.name === name && isField(prop));
+};
+
+export function propLabel(props: Prop[], name: string): string {
+  const prop = props.find(one => one.name === name);
+  return prop ? labelOf(prop) : name;
+}
+
 /** A form made from the props of a component (docs/component-api.md#props). */
 export const PropForm = ({
   props,
@@ -46,20 +60,18 @@ export const PropForm = ({
   hasTemplates = false,
 }: PropFormProps) => (
   <>
-    {props
-      .filter(prop => !HIDDEN.has(prop.type) && prop.hidden !== true)
-      .map(prop => (
-        <PropField
-          key={prop.name}
-          prop={prop}
-          value={values[prop.name]}
-          fault={faults[prop.name]}
-          stored={stored}
-          remote={remote}
-          hasTemplates={hasTemplates}
-          onChange={value => onChange({ ...values, [prop.name]: value })}
-        />
-      ))}
+    {props.filter(isField).map(prop => (
+      <PropField
+        key={prop.name}
+        prop={prop}
+        value={values[prop.name]}
+        fault={faults[prop.name]}
+        stored={stored}
+        remote={remote}
+        hasTemplates={hasTemplates}
+        onChange={value => onChange(prop.name, value)}
+      />
+    ))}
   </>
 );
 
@@ -242,14 +254,13 @@ function FreeField({ prop, value, fault, onChange }: Omit<ValueProps, "remote">)
       );
     case "integer":
       return (
-        <TextField
+        <NumberField
           label={label}
           hint={hint}
           fault={fault}
-          type="number"
-          value={typeof value === "number" ? String(value) : ""}
+          value={typeof value === "number" ? value : null}
           placeholder={prop.default === undefined ? "" : String(prop.default)}
-          onInput={text => onChange(text === "" ? null : Number(text))}
+          onInput={onChange}
         />
       );
     case "boolean":
@@ -270,7 +281,8 @@ function FreeField({ prop, value, fault, onChange }: Omit<ValueProps, "remote">)
         <JsonField
           label={label}
           hint={hint ?? "JSON"}
-          value={value ?? prop.default}
+          value={value}
+          initial={prop.default}
           fault={fault}
           onChange={onChange}
         />
@@ -297,8 +309,16 @@ function choicesOf({ options }: Prop): Choice[] | null {
 }
 
 /** Several of the options; a value that is set and is no option any more can be unchecked. */
-function ChecksField({ label, hint, value, fault, choices, onChange }: FieldProps & { choices: Choice[] }) {
+function ChecksField({
+  label,
+  hint,
+  value,
+  choices,
+  onChange,
+  ...given
+}: FieldProps & { choices: Choice[] }) {
   const about = useId();
+  const fault = useFault(label, given.fault, value);
   const chosen = Array.isArray(value) ? value.map(one => JSON.stringify(one)) : [];
   const gone = chosen.filter(one => !choices.some(choice => choice.value === one));
   const all = [
@@ -345,8 +365,20 @@ function Alert({ prop }: { prop: Prop }) {
   );
 }
 
+/** A text from which a value is read: it is shown as it was typed, until the value becomes another one from outside. */
+function useTyped(value: unknown, textOf: (value: unknown) => string) {
+  const [typed, setTyped] = useState<{ text: string; value: string }>();
+  const now = JSON.stringify(value ?? null);
+  return {
+    text: typed?.value === now ? typed.text : textOf(value),
+    type: (text: string, read: unknown) => setTyped({ text, value: JSON.stringify(read ?? null) }),
+  };
+}
+
+const linesOf = (value: unknown) => (Array.isArray(value) ? value.join("\n") : "");
+
 function LinesField({ label, hint, value, fault, onChange }: FieldProps) {
-  const [text, setText] = useState(Array.isArray(value) ? value.join("\n") : "");
+  const { text, type } = useTyped(value, linesOf);
   return (
     <TextField
       label={label}
@@ -356,41 +388,53 @@ function LinesField({ label, hint, value, fault, onChange }: FieldProps) {
       rows={3}
       value={text}
       onInput={given => {
-        setText(given);
         const lines = given
           .split("\n")
           .map(one => one.trim())
           .filter(Boolean);
-        onChange(lines.length > 0 ? lines : null);
+        const next = lines.length > 0 ? lines : null;
+        type(given, next);
+        onChange(next);
       }}
     />
   );
 }
 
-function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
-  const [text, setText] = useState(
-    value === undefined || value === null ? "" : JSON.stringify(value, null, 2),
-  );
-  const [syntax, setSyntax] = useState("");
+const NOT_JSON = "This is not JSON yet.";
+
+/** `initial` is shown while there is no value. A text that is not JSON keeps its form from being sent. */
+function JsonField({ label, hint, value, initial, fault, onChange }: FieldProps & { initial?: unknown }) {
+  const { text, type } = useTyped(value, one => {
+    const shown = one ?? initial ?? null;
+    return shown === null ? "" : JSON.stringify(shown, null, 2);
+  });
+  const isJson = text.trim() === "" || isParsed(text);
   return (
     <TextField
       label={label}
       hint={hint}
-      fault={syntax || fault}
+      fault={fault}
+      invalid={isJson ? "" : NOT_JSON}
       isLong
       rows={3}
       value={text}
       onInput={given => {
-        setText(given);
-        try {
-          onChange(given.trim() === "" ? null : JSON.parse(given));
-          setSyntax("");
-        } catch {
-          setSyntax("This is not JSON yet.");
-        }
+        if (given.trim() !== "" && !isParsed(given)) return type(given, value);
+        const next: unknown = given.trim() === "" ? null : JSON.parse(given);
+        type(given, next);
+        onChange(next);
       }}
     />
   );
+}
+
+function isParsed(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a secret has a value is all that is shown of it. */

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { messageOf, type Schemas } from "../api/client";
 import type { Asker, SoFar } from "../api/configure";
 import { Button, Notice } from "../ui/basics";
-import { Check, type Choice, TextField } from "../ui/form";
+import { Check, type Choice, TextField, useFault } from "../ui/form";
 
 type Prop = Schemas["ConfigurableProp"];
 
@@ -94,7 +94,8 @@ interface RemoteFieldProps {
 
 /** A prop whose choices the component's code lists when it is asked. Any value can be typed instead. */
 export function RemoteField(props: RemoteFieldProps) {
-  const { prop, label, hint, fault, value, remote, onChange, free } = props;
+  const { prop, label, hint, value, remote, onChange, free } = props;
+  const fault = useFault(label, props.fault, value);
   const about = useId();
   const found = useChoices(remote, prop);
   const [isFree, setFree] = useState(false);

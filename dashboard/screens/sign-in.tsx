@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { beginOpenIdSignIn, readSignInOptions, startSession } from "../api/calls";
 import { ApiError, messageOf } from "../api/client";
-import { expectReturn, hasSignedOut, loadMe } from "../api/session";
+import { expectReturn, hasSignedOut, loadMe, me } from "../api/session";
 import { BASE } from "../lib/address";
 import { SIGN_IN_PROBLEMS } from "../lib/sign-in-problems";
 import { Button, CopyBlock, Notice } from "../ui/basics";
@@ -102,6 +102,7 @@ export function SignIn() {
           {!provider && <p class="muted">Sign in with an API key of your account.</p>}
         </div>
         {fault && <Notice tone="bad">{fault}</Notice>}
+        {me.value !== null && !fault && <Notice tone="warn">Your session has ended: sign in again.</Notice>}
         {isSignedOut && !fault && (
           <Notice>You are signed out, here and with {provider || "your provider"}.</Notice>
         )}

@@ -1,7 +1,8 @@
-import { useState } from "preact/hooks";
-import { headwater, messageOf } from "../api/client";
+import { useEffect, useState } from "preact/hooks";
+import { headwater, messageOf, type Schemas } from "../api/client";
+import { failedInput, readComponent } from "../api/code";
 import { useResource } from "../api/resource";
-import { failedInput, readComponent } from "../api/source";
+import { updateSource } from "../api/source";
 import type { EditorProps } from "../editor/editor";
 import { useFilters } from "../lib/address";
 import { Button, Notice } from "../ui/basics";
@@ -31,7 +32,7 @@ export function SourceCode({ resource }: { resource: SourceResource }) {
             Its component belongs to another member of the organization, who alone sees its code.
           </Notice>
         ) : (
-          <Workbench key={found.id} deployed={found.code} source={source} onDeployed={resource.reload} />
+          <Workbench deployed={found} source={source} resource={resource} />
         )
       }
     </Loaded>
@@ -39,35 +40,63 @@ export function SourceCode({ resource }: { resource: SourceResource }) {
 }
 
 interface WorkbenchProps {
-  deployed: string;
+  deployed: Pick<Schemas["Component"], "id" | "code">;
   source: NonNullable<SourceResource["data"]>;
-  onDeployed: () => void;
+  resource: SourceResource;
 }
 
-function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
-  const [code, setCode] = useState(deployed);
+function Workbench({ deployed, source, resource }: WorkbenchProps) {
+  /** The code that its reader began to change. */
+  const [base, setBase] = useState(deployed);
+  const [code, setCode] = useState(deployed.code);
   const [hasDiff, setDiff] = useState(false);
   const { described, check } = useDescription();
   const { faults, setRan } = useRunFault(code);
   const [fault, setFault] = useState("");
   const { input } = useFilters([]).query;
   const failed = useResource(async () => (input ? await failedInput(source.id, input) : undefined), [input]);
-  const isChanged = code !== deployed;
-  const question = useUnsaved(isChanged);
+  const isChanged = code !== base.code;
+  // What is deployed from here is loaded a moment later.
+  const isOther = deployed.id !== base.id && deployed.id === source.component_id;
+  useUnsaved(isChanged);
+  const load = () => {
+    setBase(deployed);
+    setCode(deployed.code);
+  };
+  useEffect(() => {
+    if (isOther && !isChanged) load();
+  }, [deployed.id]);
   const deploy = async () => {
     setFault("");
     try {
-      await headwater.sources.update(source.id, { component_code: code, active: source.active });
+      const now = await headwater.sources.get(source.id);
+      if (now.component_id !== base.id) return resource.put(now);
+      const stored = await updateSource(now, { component_code: code });
+      setBase({ id: stored.component_id, code });
+      resource.put(stored);
       toast("Deployed.", "good");
-      onDeployed();
     } catch (error) {
       setFault(messageOf(error));
     }
   };
   return (
     <div class="stack">
-      {question}
       {fault && <Notice tone="bad">{fault}</Notice>}
+      {isOther && isChanged && (
+        <Notice tone="bad">
+          <div class="spread">
+            <span>Other code was deployed since you began. “Show changes” shows what differs from it.</span>
+            <span class="row">
+              <Button isSmall onClick={load}>
+                Load it
+              </Button>
+              <Button isSmall onClick={() => setBase(deployed)}>
+                Keep mine
+              </Button>
+            </span>
+          </div>
+        </Notice>
+      )}
       <div class="columns wide-left">
         <section class="card">
           <div class="card-head">
@@ -79,11 +108,11 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
           </div>
           <Editor
             label="Code of the component"
-            initial={code}
+            value={code}
             onChange={setCode}
             check={check}
             faults={faults}
-            original={hasDiff ? deployed : undefined}
+            original={hasDiff ? deployed.code : undefined}
           />
         </section>
         <div class="stack">

@@ -1,66 +1,77 @@
 import { useMemo, useState } from "preact/hooks";
-import { ApiError, headwater, messageOf } from "../api/client";
-import { askSource, type Values } from "../api/configure";
+import { ApiError, headwater } from "../api/client";
+import { readComponent } from "../api/code";
+import { askSource } from "../api/configure";
+import { saveEdits, useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
-import { readComponent } from "../api/source";
-import { Button, Card, Notice } from "../ui/basics";
+import { updateSource } from "../api/source";
+import { Button, Card } from "../ui/basics";
+import { Clashes } from "../ui/clashes";
 import { TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
-import { differing } from "./component-form";
+import { useUnsaved } from "../ui/unsaved";
+import { faultsOf } from "./listener-settings";
 import { known, MadeState, useMadeProps } from "./made-props";
-import { PropForm } from "./prop-form";
+import { hasField, PropForm, propLabel } from "./prop-form";
 import { DeleteSource, type SourceResource } from "./source";
 
-/** Faults of a response by the name of the prop; of an action, its fields are below `action`. */
+/** Faults of a response by the name of the prop; of an action, they are below `action`. */
 export function propFaults(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
-    error.errors.map(({ path, message }) => [
-      path.replace(/^(action\.)?(configured_props\.)?/, "").split(".")[0] ?? "",
-      message,
-    ]),
+    error.errors.flatMap(({ path, message }) => {
+      const [, name] = /^(?:action\.)?configured_props\.([^.]+)/.exec(path) ?? [];
+      return name === undefined ? [] : [[name, message]];
+    }),
   );
 }
 
+type Detail = NonNullable<SourceResource["data"]>;
+
+const nameOf = ({ name }: Detail) => ({ name });
+const propsOf = ({ configured_props }: Detail) => configured_props;
+
 /** The configuration of a source as a form made from the props of its component. */
-export function SourceSettings({ resource }: { resource: SourceResource }) {
-  const source = resource.data;
-  const component = useResource(
-    call => readComponent(source?.component_id ?? "", call),
-    [source?.component_id],
-  );
-  const [name, setName] = useState(source?.name ?? "");
-  const [changed, setChanged] = useState<Values>({});
+export const SourceSettings = ({ resource }: { resource: SourceResource }) =>
+  resource.data && <Settings source={resource.data} resource={resource} />;
+
+function Settings({ source, resource }: { source: Detail; resource: SourceResource }) {
+  const component = useResource(call => readComponent(source.component_id, call), [source.component_id]);
+  const own = useEdits(source, nameOf);
+  const props = useEdits(source, propsOf);
   const [fault, setFault] = useState<unknown>();
-  const asker = useMemo(() => askSource(source?.id ?? ""), [source?.id]);
-  const values = { ...source?.configured_props, ...changed };
+  const asker = useMemo(() => askSource(source.id), [source.id]);
   const made = useMadeProps(
     component.data?.configurable_props ?? [],
-    values,
+    props.values,
     component.data?.additional_props ? asker : null,
-    { id: source?.dynamic_props_id ?? null, props: source?.dynamic_props ?? [] },
+    { id: source.dynamic_props_id, props: source.dynamic_props ?? [] },
   );
-  if (!source) return null;
+  useUnsaved(own.isChanged || props.isChanged);
+  const changed = known(props.changes, made.props);
   const save = async () => {
     setFault(undefined);
     try {
-      const body = {
-        ...(name !== source.name && { name }),
-        ...(Object.keys(changed).length > 0 && { configured_props: known(changed, made.props) }),
-        ...(made.id && made.id !== source.dynamic_props_id && { dynamic_props_id: made.id }),
-        active: source.active,
-      };
-      await headwater.sources.update(source.id, body);
-      resource.put(await headwater.sources.get(source.id));
-      // What was typed while it was saved is still to be saved.
-      setChanged(latest => differing(latest, changed));
-      toast("Saved; the source was activated again.", "good");
+      const isSaved = await saveEdits({
+        resource,
+        parts: [own, props],
+        read: () => headwater.sources.get(source.id),
+        write: now =>
+          updateSource(now, {
+            ...own.changes,
+            ...(Object.keys(changed).length > 0 && { configured_props: changed }),
+            ...(made.id && made.id !== source.dynamic_props_id && { dynamic_props_id: made.id }),
+          }),
+      });
+      if (isSaved) toast("Saved.", "good");
     } catch (error) {
       setFault(error);
     }
   };
   const faults = propFaults(fault);
+  const labelOf = (name: string) => propLabel(made.props, name);
   return (
     <div class="stack">
       <Card title="Configuration">
@@ -71,8 +82,16 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
             void save();
           }}
         >
-          {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
-          <TextField label="Name" value={name} onInput={setName} fault={faults.name} isRequired />
+          <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />
+          <Clashes edits={own} stored={source} labelOf={() => "Name"} />
+          <Clashes edits={props} stored={source} labelOf={labelOf} />
+          <TextField
+            label="Name"
+            value={String(own.values.name)}
+            onInput={name => own.set("name", name)}
+            fault={faultsOf(fault)("name")}
+            isRequired
+          />
           <Loaded resource={component}>
             {found =>
               found === null ? (
@@ -80,18 +99,15 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
               ) : (
                 <PropForm
                   props={made.props}
-                  values={values}
-                  remote={{
-                    asker,
-                    soFar: { values: known(changed, made.props), dynamicPropsId: made.id },
-                  }}
+                  values={props.values}
+                  remote={{ asker, soFar: { values: changed, dynamicPropsId: made.id } }}
                   faults={faults}
                   stored={{
                     secrets: source.secrets_set,
                     values: source.configured_props,
                     nextTickMs: source.next_tick_at_ms,
                   }}
-                  onChange={values => setChanged(differing(values, source.configured_props))}
+                  onChange={props.set}
                 />
               )
             }

@@ -4,6 +4,7 @@ import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { inAccount } from "../api/session";
+import { updateSource } from "../api/source";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
 import { bytes, duration, words } from "../lib/format";
@@ -48,9 +49,8 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
   useOwnAccount(resource.data);
   const source = resource.data;
   const switchOn = async (active: boolean) => {
-    await headwater.sources.update(id, { active });
+    resource.put(await updateSource({ id, active }, {}));
     toast(active ? "The source is active." : "The source is inactive.", "good");
-    resource.reload();
   };
   const runNow = async () => {
     await headwater.sources.run(id);

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { headwater, messageOf, type Schemas } from "../api/client";
+import { saveEdits, useEdits } from "../api/edits";
 import { useFresh } from "../api/fresh";
 import { loadNames, nameOf } from "../api/names";
 import { type Resource, useResource } from "../api/resource";
@@ -9,6 +10,7 @@ import { to } from "../lib/address";
 import { counted } from "../lib/format";
 import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
 import { LogLines } from "../ui/log-lines";
 import { Loaded } from "../ui/states";
@@ -105,34 +107,41 @@ interface EditedProps {
   subscription: Subscription;
 }
 
+const functionOf = (subscription: Subscription) => ({ function: subscription.function ?? STARTER });
+
 /** Only a request knows what is wrong with a function. */
 const checkNothing = async (): Promise<Fault[]> => [];
 
 /** Edits the function, tries it, and shows what it failed on. */
 function Workbench({ subscription, resource }: EditedProps & { resource: Resource<Subscription> }) {
   const saved = subscription.function;
-  const [code, setCode] = useState(saved ?? STARTER);
+  const edits = useEdits(subscription, functionOf);
+  const code = String(edits.values.function);
   const [isRemoving, setRemoving] = useState(false);
-  const [removals, setRemovals] = useState(0);
   const [fault, setFault] = useState("");
   /** What a request found wrong, and in which code. */
   const [found, setFound] = useState<{ code: string; faults: Fault[] } | null>(null);
-  const isChanged = code !== (saved ?? STARTER);
-  const question = useUnsaved(isChanged);
+  useUnsaved(edits.isChanged);
   const { last_function_error: last } = subscription;
   const faults = useMemo(() => {
     if (found?.code === code) return found.faults;
     return last && code === saved ? [last] : [];
   }, [found, code, last?.at_ms, saved]);
+  const { id } = subscription;
   const set = async (next: string | null) => {
-    resource.put(await headwater.subscriptions.update(subscription.id, { function: next }));
-    setFound(null);
+    const isSaved = await saveEdits({
+      resource,
+      parts: [edits],
+      read: () => headwater.subscriptions.get(id),
+      write: () => headwater.subscriptions.update(id, { function: next }),
+    });
+    if (isSaved) setFound(null);
+    return isSaved;
   };
   const save = async () => {
     setFault("");
     try {
-      await set(code);
-      toast("Saved.", "good");
+      if (await set(code)) toast("Saved.", "good");
     } catch (error) {
       const faults = faultsOf(error);
       setFault(faults[0]?.message ?? messageOf(error));
@@ -141,8 +150,8 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
   };
   return (
     <div class="stack">
-      {question}
       {fault && <Notice tone="bad">{fault}</Notice>}
+      <Clashes edits={edits} stored={subscription} labelOf={() => "The function"} />
       <div class="columns wide-left">
         <div class="stack">
           <section class="card">
@@ -153,16 +162,15 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
                   Remove
                 </Button>
               )}
-              <Button kind="primary" isSmall icon="check" isDisabled={!isChanged} onClick={save}>
+              <Button kind="primary" isSmall icon="check" isDisabled={!edits.isChanged} onClick={save}>
                 Save
               </Button>
             </div>
             <Editor
-              key={removals}
               label="Code of the function"
-              initial={code}
+              value={code}
               onChange={next => {
-                setCode(next);
+                edits.set("function", next);
                 setFault("");
               }}
               check={checkNothing}
@@ -186,9 +194,8 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
           action="Remove it"
           onClose={() => setRemoving(false)}
           onConfirm={async () => {
-            await set(null);
-            setCode(STARTER);
-            setRemovals(removals + 1);
+            edits.drop("function");
+            resource.put(await headwater.subscriptions.update(id, { function: null }));
             toast("The function is removed.", "good");
           }}
         >

@@ -1,5 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
+import { saveEdits, useEdits } from "../api/edits";
+import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
@@ -7,6 +9,7 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Clashes } from "../ui/clashes";
 import { Confirm, Dialog } from "../ui/dialog";
 import { Field, TextField } from "../ui/form";
 import { List } from "../ui/list";
@@ -22,6 +25,7 @@ type Subscription = Schemas["Subscription"];
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
   const { filters, resource } = usePaged((cursor, call) => inAccount().subscriptions.list(cursor, call));
+  useFresh(resource);
   const { emitter, listener } = filters.query;
   const isNew = Boolean(filters.query.new ?? emitter ?? listener);
   const [deleted, setDeleted] = useState<Subscription | null>(null);
@@ -120,12 +124,12 @@ export function Subscriptions() {
       )}
       {deleted && (
         <Confirm
-          title="End this subscription?"
-          action="End it"
+          title="Delete this subscription?"
+          action="Delete"
           onClose={() => setDeleted(null)}
           onConfirm={async () => {
             await headwater.subscriptions.delete(deleted.id);
-            toast("The subscription has ended.", "good");
+            toast("The subscription is deleted.", "good");
             resource.reload();
           }}
         >
@@ -165,14 +169,18 @@ const BY_NAME = "A name from the list, or an id.";
 
 const EXAMPLE = '{ "action": "opened", "amount": { "$gte": 10 } }';
 
+const filterOf = (subscription: Subscription | undefined) => ({
+  filter: subscription?.filter ? JSON.stringify(subscription.filter, null, 2) : "",
+});
+
 /** Makes a subscription or changes the filter of one; the filter is tried on the last events first. */
 function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
   const [emitter, setEmitter] = useState(subscription?.emitter_id ?? first.emitter);
   const [listener, setListener] = useState(subscription?.listener_id ?? first.listener);
   const [channel, setChannel] = useState(subscription?.event_name ?? "");
-  const [filter, setFilter] = useState(
-    subscription?.filter ? JSON.stringify(subscription.filter, null, 2) : "",
-  );
+  const [latest, setLatest] = useState(subscription);
+  const edits = useEdits(latest, filterOf);
+  const filter = String(edits.values.filter);
   const [fault, setFault] = useState("");
   const [result, setResult] = useState<Schemas["FilterTest"] | null>(null);
 
@@ -204,7 +212,14 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
     attempt(async () => {
       const given = parsed();
       if (subscription) {
-        await headwater.subscriptions.update(subscription.id, { filter: given ?? null });
+        const { id } = subscription;
+        const isSaved = await saveEdits<Subscription | undefined>({
+          resource: { put: setLatest },
+          parts: [edits],
+          read: () => headwater.subscriptions.get(id),
+          write: () => headwater.subscriptions.update(id, { filter: given ?? null }),
+        });
+        if (!isSaved) return;
       } else {
         await inAccount().subscriptions.create({
           emitter_id: emitter,
@@ -226,6 +241,7 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
         }}
       >
         {fault && <Notice tone="bad">{fault}</Notice>}
+        <Clashes edits={edits} stored={latest} labelOf={() => "Filter"} />
         {!subscription && (
           <>
             <Field label="From" hint={BY_NAME}>
@@ -256,7 +272,7 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
           isLong
           rows={4}
           value={filter}
-          onInput={setFilter}
+          onInput={text => edits.set("filter", text)}
           placeholder={EXAMPLE}
           hint="Only events that match are carried; empty for all."
         />

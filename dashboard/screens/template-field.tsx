@@ -17,12 +17,13 @@ const isTemplate = (value: unknown): value is string => typeof value === "string
 
 /** A value, or a text that names values of the event in place of it (docs/actions.md#templates). */
 export function TemplateField({ label, hint, value, fault, onChange, otherwise }: TemplateFieldProps) {
-  const [isFromEvent, setFromEvent] = useState(isTemplate(value));
+  const [isChosen, setChosen] = useState(false);
+  const isFromEvent = isChosen || isTemplate(value);
   /** What the other of the two fields had. */
   const other = useRef<unknown>(null);
   const change = () => {
     const before = value ?? null;
-    setFromEvent(!isFromEvent);
+    setChosen(!isFromEvent);
     onChange(other.current);
     other.current = before;
   };

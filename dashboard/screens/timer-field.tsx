@@ -2,7 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { now } from "../lib/clock";
 import { exactTime } from "../lib/format";
 import { Notice } from "../ui/basics";
-import { FixedField, NumberField, Select, TextField } from "../ui/form";
+import { FixedField, Select, TextField } from "../ui/form";
+import { NumberField } from "../ui/number-field";
 
 interface Timer {
   cron?: string | null;

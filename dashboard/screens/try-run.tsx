@@ -63,7 +63,7 @@ const isUnknown = (prop: Prop, values: Values) =>
 interface TrialValuesProps {
   props: Prop[];
   values: Values;
-  onChange: (values: Values) => void;
+  onChange: (name: string, value: unknown) => void;
 }
 
 /** Values for one run, which are stored nowhere. */
@@ -79,7 +79,7 @@ const TrialValues = ({ props, values, onChange }: TrialValuesProps) => (
           type="password"
           autocomplete="off"
           value={String(values[name] ?? "")}
-          onInput={text => onChange({ ...values, [name]: text })}
+          onInput={text => onChange(name, text)}
         />
       ))}
     <PropForm
@@ -146,7 +146,7 @@ export function TryRun({
         <TrialValues
           props={props.filter(prop => isUnknown(prop, values))}
           values={added}
-          onChange={setAdded}
+          onChange={(name, value) => setAdded(latest => ({ ...latest, [name]: value }))}
         />
         <div class="row">
           <Button icon="play" onClick={() => run(false)}>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
+import { useEdits } from "../api/edits";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
@@ -9,6 +10,7 @@ import { Button, Card, Copyable, Page, Tabs } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
+import { useUnsaved } from "../ui/unsaved";
 import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
 import { faultsOf, ListenerSettings } from "./listener-settings";
@@ -61,16 +63,25 @@ export function Webhook() {
   );
 }
 
+const addressOf = ({ url }: Webhook) => ({ url });
+
 function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<Webhook> }) {
-  const [url, setUrl] = useState(webhook.url);
+  const address = useEdits(webhook, addressOf);
   return (
-    <ListenerSettings listener={webhook} resource={resource} changes={() => ({ url })}>
+    <ListenerSettings
+      listener={webhook}
+      resource={resource}
+      parts={[address]}
+      changes={() => address.changes}
+      labelOf={() => "Address"}
+      isShown={path => path === "url"}
+    >
       {fault => (
         <TextField
           label="Address"
           type="url"
-          value={url}
-          onInput={setUrl}
+          value={String(address.values.url)}
+          onInput={url => address.set("url", url)}
           fault={faultsOf(fault)("url")}
           isRequired
         />
@@ -82,6 +93,7 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
 function Signing({ webhook }: { webhook: Webhook }) {
   const [isAsking, setAsking] = useState(false);
   const [key, setKey] = useState<string | null>(null);
+  useUnsaved(key !== null, "The key is shown only now.");
   return (
     <div class="stack">
       <Card

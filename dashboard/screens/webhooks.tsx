@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { readWebhookTotals } from "../api/calls";
-import { ApiError, messageOf, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
@@ -9,12 +9,14 @@ import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration } from "../lib/format";
-import { Button, Notice, Page, Time } from "../ui/basics";
+import { Button, Page, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
+import { FormFault } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
+import { faultsOf } from "./listener-settings";
 import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
@@ -135,7 +137,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   };
   if (created) {
     return (
-      <Dialog title="Keep this signing key" onClose={() => route(to(`/webhooks/${created.id}`))}>
+      <Dialog hasSecret title="Keep this signing key" onClose={() => route(to(`/webhooks/${created.id}`))}>
         <KeyShown signingKey={created.signing_key} />
         <div class="row end">
           <Button kind="primary" onClick={() => route(to(`/webhooks/${created.id}`))}>
@@ -145,8 +147,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
       </Dialog>
     );
   }
-  const faults = fault instanceof ApiError ? fault.errors : [];
-  const urlFault = faults.find(one => one.path === "url")?.message;
+  const faultOf = faultsOf(fault);
   return (
     <Dialog title="New webhook" onClose={onClose}>
       <form
@@ -156,7 +157,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
           void create();
         }}
       >
-        {fault !== undefined && !urlFault && <Notice tone="bad">{messageOf(fault)}</Notice>}
+        <FormFault fault={fault} isShown={path => path === "url" || path === "name"} />
         <TextField
           label="Address"
           type="url"
@@ -164,9 +165,15 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
           isRequired
           value={url}
           onInput={setUrl}
-          fault={urlFault}
+          fault={faultOf("url")}
         />
-        <TextField label="Name" value={name} onInput={setName} hint="Shown in lists; the address if empty." />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          fault={faultOf("name")}
+          hint="Shown in lists; the address if empty."
+        />
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary">

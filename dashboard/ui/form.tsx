@@ -1,11 +1,23 @@
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { Prose } from "./prose";
+
+/** What was wrong with a field, as a sentence with its label; gone as soon as its value is another. */
+export function useFault(label: string, fault: string | undefined, value: unknown): string | undefined {
+  const now = JSON.stringify(value ?? null);
+  const given = useRef({ fault: undefined as string | undefined, value: now });
+  if (given.current.fault !== fault) given.current = { fault, value: now };
+  if (fault === undefined || given.current.value !== now) return undefined;
+  if (!/^[a-z[]/.test(fault)) return fault;
+  return `${label.replace(/ \(optional\)$/, "")} ${fault}${/[.!?]$/.test(fault) ? "" : "."}`;
+}
 
 interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   fault?: string | undefined;
+  /** The fault is that of this value. */
+  value?: unknown;
   children: (props: {
     id: string;
     "aria-describedby": string;
@@ -14,8 +26,9 @@ interface FieldProps {
 }
 
 /** A labelled field with its hint and its fault. */
-export function Field({ label, hint, fault, children }: FieldProps) {
+export function Field({ label, hint, fault: given, value, children }: FieldProps) {
   const id = useId();
+  const fault = useFault(label, given, value);
   const about = `${id}-about`;
   return (
     <div class="field">
@@ -29,7 +42,7 @@ export function Field({ label, hint, fault, children }: FieldProps) {
   );
 }
 
-interface TextProps {
+export interface TextProps {
   label: string;
   value: string;
   onInput: (value: string) => void;
@@ -59,7 +72,8 @@ export const TextField = ({
   placeholder,
   autocomplete,
 }: TextProps) => (
-  <Field label={label} hint={hint} fault={fault}>
+  // What the browser says of a text changes with each key.
+  <Field label={label} hint={hint} fault={invalid || fault} value={invalid ? invalid : value}>
     {props =>
       isLong ? (
         <textarea
@@ -89,31 +103,6 @@ export const TextField = ({
   </Field>
 );
 
-const numberOf = (text: string): number | null => (text === "" ? null : Number(text));
-
-/** A number, or null while the field is empty. What is typed stays as it is: `1.0` may become `1.05`. */
-export function NumberField({
-  value,
-  onInput,
-  ...props
-}: Pick<TextProps, "label" | "hint" | "fault" | "placeholder"> & {
-  value: number | null;
-  onInput: (value: number | null) => void;
-}) {
-  const [typed, setTyped] = useState("");
-  return (
-    <TextField
-      {...props}
-      type="number"
-      value={numberOf(typed) === value ? typed : String(value ?? "")}
-      onInput={text => {
-        setTyped(text);
-        onInput(numberOf(text));
-      }}
-    />
-  );
-}
-
 export interface Choice {
   value: string;
   label: string;
@@ -136,7 +125,12 @@ export function Select({ label, value, choices, onChange, isBare, hint, fault }:
       {choice.label}
     </option>
   ));
-  const change = (event: { currentTarget: HTMLSelectElement }) => onChange(event.currentTarget.value);
+  const change = ({ currentTarget: select }: { currentTarget: HTMLSelectElement }) => {
+    const chosen = select.value;
+    // It shows another choice once that is the value, which may be asked about first.
+    select.value = value;
+    onChange(chosen);
+  };
   if (isBare) {
     return (
       <select class="select" aria-label={label} value={value} onChange={change}>
@@ -145,7 +139,7 @@ export function Select({ label, value, choices, onChange, isBare, hint, fault }:
     );
   }
   return (
-    <Field label={label} hint={hint} fault={fault}>
+    <Field label={label} hint={hint} fault={fault} value={value}>
       {props => (
         <select {...props} class="select" value={value} onChange={change}>
           {options}

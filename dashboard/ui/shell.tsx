@@ -2,14 +2,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { isReachable } from "../api/client";
-import { me, orgId, signOutEverywhere } from "../api/session";
+import { hadOrgs, me, orgId, signOutEverywhere } from "../api/session";
 import { BASE, to } from "../lib/address";
 import { isDark, switchTheme, theme } from "../lib/theme";
 import { Button } from "./basics";
+import { Confirm } from "./dialog";
 import { Select } from "./form";
 import { Icon, type IconName, Logo } from "./icon";
 import { Toasts } from "./toasts";
-import { leaveThen } from "./unsaved";
+import { leaveNow, leaveThen, useLeaving, waiting } from "./unsaved";
 
 const PREFETCH_MS = 1500;
 
@@ -35,7 +36,7 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
     title: "Code",
     entries: [
       { path: "/components", label: "Components", icon: "box" },
-      { path: "/connections", label: "Connections", icon: "external" },
+      { path: "/connections", label: "Connections", icon: "link" },
     ],
   },
   {
@@ -118,7 +119,26 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {children}
       </div>
       <Toasts />
+      <LeaveQuestion />
     </div>
+  );
+}
+
+/** Asked before what was changed is lost. */
+function LeaveQuestion() {
+  useLeaving();
+  if (waiting.value === null) return null;
+  return (
+    <Confirm
+      title="Leave without saving?"
+      action="Leave"
+      onClose={() => {
+        waiting.value = null;
+      }}
+      onConfirm={leaveNow}
+    >
+      <p>{waiting.value.loss}</p>
+    </Confirm>
   );
 }
 
@@ -147,10 +167,11 @@ function ThemeButton() {
 function AccountSwitch() {
   const { route } = useLocation();
   const user = me.value;
-  if (user === null || user.orgs.length === 0) return null;
+  // Its room is kept until it is known: nothing below it moves then.
+  if (user === null ? !hadOrgs() : user.orgs.length === 0) return null;
   const choices = [
     { value: "", label: "Personal account" },
-    ...user.orgs.map(org => ({ value: org.id, label: org.name })),
+    ...(user?.orgs ?? []).map(org => ({ value: org.id, label: org.name })),
   ];
   const change = (id: string) =>
     leaveThen(() => {

@@ -77,8 +77,8 @@ export const NothingYet = ({ icon, title, children, command, action }: NothingYe
     </span>
     <h2>{title}</h2>
     <p>{children}</p>
-    {action}
     {command && <CopyBlock text={command} label="Command" />}
+    {action}
   </div>
 );
 
@@ -93,7 +93,9 @@ export function Loaded<T>({
   lines?: number;
 }) {
   const { data, error, reload } = resource;
-  if (data !== undefined) {
+  // Deleted elsewhere: nothing of it is shown that would fail once more.
+  const isGone = error instanceof ApiError && error.status === 404;
+  if (data !== undefined && !isGone) {
     return (
       <>
         {error !== undefined && isReachable.value && <Outdated error={error} onRetry={reload} />}

@@ -9,6 +9,7 @@ import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import {
   browserOrSkip,
+  isInvalid,
   keepScreenshot,
   openTab,
   seriousFindings,
@@ -79,7 +80,7 @@ describe("the dashboard's connections", () => {
     await dialog().getByLabel("App").fill("weather");
     await dialog().getByLabel("Value").fill("s3cret-1");
     expect(await statusOf("/connections", () => page.keyboard.press("Enter"))).to.equal(201);
-    await row("Weather of Ada").getByText("Working").waitFor();
+    await row("Weather of Ada").getByText("No fault known").waitFor();
     expect((await stored())[0]).to.deep.include({ app: "weather", field_names: ["api_key"] });
   });
 
@@ -88,8 +89,10 @@ describe("the dashboard's connections", () => {
     await dialog().getByLabel("App").fill("Not a slug");
     await dialog().getByLabel("Value").fill("s3cret-2");
     expect(await statusOf("/connections", () => inDialog("Create connection").click())).to.equal(400);
-    await dialog().getByRole("alert").getByText("app", { exact: false }).waitFor();
+    await isInvalid(dialog().getByLabel("App"));
+    await dialog().getByText(/^App /).waitFor();
     await dialog().getByLabel("App").fill("shop");
+    await dialog().getByText(/^App /).waitFor({ state: "detached" });
     await dialog().getByLabel("Field").fill("user");
     await inDialog("Another field").click();
     await dialog().getByLabel("Field 2").fill("password");

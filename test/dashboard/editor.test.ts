@@ -143,7 +143,7 @@ describe("the editor of a source's code", () => {
   });
 
   it("asks before changes are lost by a link, by going back, and by another template", async () => {
-    const question = page.getByRole("dialog").filter({ hasText: "Leave the code as it was?" });
+    const question = page.getByRole("dialog").filter({ hasText: "Leave without saving?" });
     const stay = async () => {
       await question.waitFor();
       await question.getByRole("button", { name: "Cancel" }).click();

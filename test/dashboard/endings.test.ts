@@ -82,9 +82,9 @@ describe("what a reader ends in the dashboard", () => {
     await dialog().waitFor({ state: "detached" });
     expect(await status(`/subscriptions/${subscription}`)).to.equal(200);
     await row.getByRole("button", { name: "Delete subscription" }).click();
-    await dialog().getByRole("heading", { name: "End this subscription?" }).waitFor();
-    await button("End it").click();
-    await page.getByText("The subscription has ended.").waitFor();
+    await dialog().getByRole("heading", { name: "Delete this subscription?" }).waitFor();
+    await button("Delete").click();
+    await page.getByText("The subscription is deleted.").waitFor();
     await row.waitFor({ state: "detached" });
     expect(await status(`/subscriptions/${subscription}`)).to.equal(404);
     expect((await api.request("GET", "/users/me/subscriptions")).body.data).to.deep.equal([]);

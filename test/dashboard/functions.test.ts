@@ -169,7 +169,7 @@ describe("the editor of a subscription's function", () => {
     await page.getByText(/It failed on \d\d events/).waitFor();
     expect(await editor().innerText()).to.include("// mine");
     await page.getByRole("link", { name: "Webhooks" }).click();
-    const question = page.getByRole("dialog").filter({ hasText: "Leave the code as it was?" });
+    const question = page.getByRole("dialog").filter({ hasText: "Leave without saving?" });
     await question.getByRole("button", { name: "Cancel" }).click();
     expect(await editor().innerText()).to.include("// mine");
   });

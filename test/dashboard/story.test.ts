@@ -111,7 +111,10 @@ describe("a first visit to the dashboard", () => {
 
   it("replays an event to all that listen to it", async () => {
     await page.getByRole("link", { name: "Where did it go?" }).click();
-    await page.getByRole("button", { name: "Replay to all" }).click();
+    await page.getByRole("button", { name: "Replay to all …" }).click();
+    const question = page.getByRole("dialog");
+    await question.getByText("1 of them has received it already").waitFor();
+    await question.getByRole("button", { name: "Replay to 1 listener" }).click();
     await page.getByText("Attempt 4").waitFor();
   });
 

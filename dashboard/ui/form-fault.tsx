@@ -1,0 +1,26 @@
+import { useEffect, useRef } from "preact/hooks";
+import { ApiError, messageOf } from "../api/client";
+import { sentence } from "../lib/format";
+import { Notice } from "./basics";
+
+interface FormFaultProps {
+  fault: unknown;
+  /** Whether a field of the form shows what is wrong with this path. */
+  isShown?: (path: string) => boolean;
+}
+
+/** What the last request found wrong, as far as no field says it; else the focus goes to the first field that does. */
+export function FormFault({ fault, isShown = () => false }: FormFaultProps) {
+  const self = useRef<HTMLDivElement>(null);
+  const errors = fault instanceof ApiError ? fault.errors : [];
+  const others = errors.filter(one => !isShown(one.path));
+  const isAtFields = errors.length > 0 && others.length === 0;
+  useEffect(() => {
+    if (isAtFields)
+      self.current?.closest("form, main")?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [fault]);
+  if (fault === undefined) return null;
+  if (isAtFields) return <div ref={self} />;
+  const texts = others.length < errors.length ? others.map(one => `${one.path} ${one.message}`) : [];
+  return <Notice tone="bad">{sentence(texts.length > 0 ? texts.join("; ") : messageOf(fault))}</Notice>;
+}
