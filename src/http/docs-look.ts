@@ -4,7 +4,7 @@ const FONTS =
   '--font-regular:"Inter",ui-sans-serif,system-ui,sans-serif;--font-mono:ui-monospace,Menlo,monospace';
 
 /**
- * How the viewer of the API is laid out. It hides its own navigation on narrow screens; there the button "Menu" shows it over
+ * How the viewer of the API is laid out. It shows no navigation of its own on narrow screens; there the button "Menu" shows it over
  * the text.
  */
 export const DOCS_STYLE =
@@ -12,7 +12,7 @@ export const DOCS_STYLE =
   `openapi-explorer{flex:1;min-height:0;--font-size-small:14px;--font-size-mono:13px;--font-size-regular:15px;${FONTS}}` +
   "#menu{display:none;margin-left:auto;font:inherit;color:var(--text);background:var(--surface);border:1px solid var(--line);border-radius:6px;padding:.35rem .8rem}" +
   "@media(max-width:767.98px){#menu{display:block}.top{gap:.9rem}.top .brand{font-size:0;gap:0}" +
-  "body[data-menu] openapi-explorer::part(section-navbar){display:flex;position:fixed;inset:3.4rem 0 0;width:auto;z-index:2}}";
+  "body[data-menu] openapi-explorer::part(section-navbar){display:flex;position:fixed;inset:3.4rem 0 0;width:auto;height:auto;z-index:2}}";
 
 /** Colours that the viewer takes as attributes, by the names of the palette. */
 const ATTRIBUTES = {
@@ -32,6 +32,8 @@ const VALUES = Object.fromEntries(
 /** Follows the colours that were chosen in the dashboard, else those of the system, and opens and closes the menu. */
 export const DOCS_SCRIPT = `"use strict";
 const viewer = document.querySelector("openapi-explorer");
+// On a narrow screen the viewer would draw itself again, without navigation.
+viewer.handleResize = () => {};
 const chosen = localStorage.getItem("headwater-theme");
 const system = matchMedia("(prefers-color-scheme: dark)");
 const colours = ${JSON.stringify(VALUES)};

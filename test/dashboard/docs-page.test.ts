@@ -28,12 +28,11 @@ describe("the page of the API in a browser", () => {
       const { page, problems, close } = await openTab(browser, system, { width, colours });
       await page.goto(new URL("/docs", system.baseUrl).href);
       const navigation = page.getByRole("navigation").first();
-      await page.getByText("Headwater API").first().waitFor();
       if (width === 390) {
         await page.getByRole("button", { name: "Menu" }).click();
         await navigation.waitFor();
         await keepScreenshot(page, `docs-menu-${width}-${colours}`);
-        await navigation.getByText("Create a source").first().click();
+        await navigation.getByText("Deploy a source").first().click();
         await navigation.waitFor({ state: "hidden" });
       } else await navigation.waitFor();
       const background = await page.evaluate(() => {
