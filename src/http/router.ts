@@ -149,6 +149,14 @@ function patterns(prefix: string, path: string): string[] {
   return pattern.includes("$") ? [pattern, pattern.replaceAll("$", "%24")] : [pattern];
 }
 
+/** `/webhooks` for the list `/users/me/webhooks`: who creates something at a path also looks for the others there. */
+function shortPath({ method, path, response }: AnyRoute, routes: readonly AnyRoute[]): string[] {
+  const [, name] = /^\/users\/me(\/\w+)$/.exec(path) ?? [];
+  const has = (wanted: string) => routes.some(other => other.method === wanted && other.path === name);
+  const isList = response.kind === "list" || response.kind === "page";
+  return name && method === "GET" && isList && has("POST") && !has("GET") ? [name] : [];
+}
+
 const parameterCount = (route: { path: string }) => route.path.split("{").length;
 
 /** A stranger's body is kept small: nothing else bounds how many there are. */
@@ -190,7 +198,8 @@ export function createRouter<Deps>(
     const read = routes.find(({ method, path }) => method === "GET" && path === `${route.path}/{id}`);
     const readBody = readBodyOf(route, maxBodyBytes);
     const handler = serve(route, options, { readBody, read, ...shared });
-    router.register(patterns(options.prefix, route.path), [route.method], handler);
+    const paths = [route.path, ...shortPath(route, routes)].flatMap(path => patterns(options.prefix, path));
+    router.register(paths, [route.method], handler);
   }
   const dispatch = router.routes();
   return (ctx, next) =>
