@@ -22,20 +22,20 @@ function replace(file, text) {
 }
 
 function typesOf({ paths, components }) {
-  const schemas = Object.entries(components.schemas).map(
-    ([name, schema]) => `    ${comment(schema.description)}${name}: ${typeOf(schema)};`,
-  );
+  const names = Object.keys(components.schemas);
+  const schemas = Object.entries(components.schemas).map(namedType);
   const operations = Object.entries(paths).map(
     ([path, item]) => `  ${JSON.stringify(path)}: {\n${methodsOf(item)}\n  };`,
   );
   return `// Generated from openapi.json by script/lib/api-types.mjs.
 interface Failure {
   headers: { [name: string]: unknown };
-  content: { "application/problem+json": components["schemas"]["Problem"] };
+  content: { "application/problem+json": Problem };
 }
+${schemas.join("\n")}
 export interface components {
   schemas: {
-${schemas.join("\n")}
+${names.map(name => `    ${name}: ${name};`).join("\n")}
   };
 }
 export interface paths {
@@ -44,13 +44,20 @@ ${operations.join("\n")}
 `;
 }
 
-/** What editors show. */
-const comment = text => (text ? `/** ${text.replaceAll("*/", "*\\/").replaceAll("\n", " ")} */ ` : "");
+/** A type with a name, which editors show in place of its fields. */
+function namedType([name, schema]) {
+  const type = typeOf(schema);
+  const isObject = type.startsWith("{");
+  return `${comment(schema.description)}export ${isObject ? `interface ${name} ${type}` : `type ${name} = ${type};`}`;
+}
+
+/** What editors show; on a line of its own, because behind other code on its line a comment belongs to nothing. */
+const comment = text => (text ? `\n/** ${text.replaceAll("*/", "*\\/").replaceAll("\n", " ")} */\n` : "");
 
 function methodsOf(item) {
   return ["get", "post", "put", "delete"]
     .filter(method => item[method])
-    .map(method => `    ${comment(item[method].summary)}${method}: ${operationType(item[method])};`)
+    .map(method => `${comment(item[method].summary)}${method}: ${operationType(item[method])};`)
     .join("\n");
 }
 
@@ -60,7 +67,7 @@ function operationType({ parameters = [], requestBody, responses }) {
     const fields = ofPlace(place).map(field);
     return fields.length === 0
       ? `${place}?: never`
-      : `${place}${place === "path" ? "" : "?"}: { ${fields.join("; ")} }`;
+      : `${place}${place === "path" ? "" : "?"}: { ${fields.join(";\n")} }`;
   });
   // Other bodies, such as a string of code, have no typed client.
   const body = requestBody?.content?.["application/json"]?.schema;
@@ -83,7 +90,7 @@ const field = ({ name, required, schema, description = schema?.description }) =>
   `${comment(description)}${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema ?? {})}`;
 
 function typeOf(schema) {
-  if (schema.$ref) return `components["schemas"]["${schema.$ref.split("/").pop()}"]`;
+  if (schema.$ref) return schema.$ref.split("/").pop();
   // With properties of its own, its alternatives only say which of them are required.
   if ((schema.anyOf || schema.oneOf) && !schema.properties)
     return unionOf((schema.anyOf ?? schema.oneOf).map(typeOf));
@@ -116,7 +123,7 @@ function objectType({ properties = {}, required = [], additionalProperties }) {
     .map(([name, schema]) => field({ name, schema, required: required.includes(name) }));
   const isOpen = additionalProperties === true || typeof additionalProperties === "object";
   if (fields.length > 0)
-    return `{ ${[...fields, ...(isOpen ? ["[name: string]: unknown"] : [])].join("; ")} }`;
+    return `{ ${[...fields, ...(isOpen ? ["[name: string]: unknown"] : [])].join(";\n")} }`;
   const values =
     additionalProperties && typeof additionalProperties === "object"
       ? typeOf(additionalProperties)

@@ -1,9 +1,10 @@
 import { startDeadline } from "./deadline.ts";
 import { type ApiError, ConnectionError, errorOf, HeadwaterError, TimeoutError } from "./errors.ts";
 import { createIdempotencyKey } from "./idempotency-key.ts";
-import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts";
+import type { InputOf, MethodOf, Path, ResultOf } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { isPassing, LONGEST_RETRY_AFTER_MS, readRetryAfter, wait, waitMs } from "./retry.ts";
+import type { Problem } from "./schema.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_RETRIES = 2;
@@ -222,7 +223,7 @@ function parseBody(request: string, text: string): unknown {
 const notHeadwater = (request: string, wanted: string) =>
   new HeadwaterError(`${request}: the response is not ${wanted}: url must be the address of a Headwater`);
 
-function parseProblem(text: string): Partial<Schemas["Problem"]> {
+function parseProblem(text: string): Partial<Problem> {
   try {
     const json: unknown = JSON.parse(text);
     return typeof json === "object" && json !== null ? json : {};

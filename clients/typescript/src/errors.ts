@@ -1,7 +1,7 @@
-import type { Schemas } from "./operations.ts";
+import type { Problem } from "./schema.ts";
 
 /** What is wrong with one parameter or field. */
-export type FieldError = NonNullable<Schemas["Problem"]["errors"]>[number];
+export type FieldError = NonNullable<Problem["errors"]>[number];
 
 /** The base of every error that this package throws by itself. */
 export class HeadwaterError extends Error {
@@ -35,7 +35,7 @@ export interface ApiErrorDetails {
   /** `GET /v1/sources/dc_…` */
   request: string;
   status: number;
-  problem: Partial<Schemas["Problem"]>;
+  problem: Partial<Problem>;
   requestId: string | null;
   retryAfterMs: number | null;
 }
@@ -170,5 +170,5 @@ export function errorOf(details: ApiErrorDetails): ApiError {
   return new (Class ?? ApiError)(details);
 }
 
-const codeOf = ({ type }: Partial<Schemas["Problem"]>): string =>
+const codeOf = ({ type }: Partial<Problem>): string =>
   typeof type === "string" ? (type.split("#")[1] ?? "") : "";

@@ -1,6 +1,6 @@
 import { Connection } from "./connection.ts";
 import { type LiveMessage, type WatchOptions, watch } from "./live.ts";
-import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts";
+import type { InputOf, MethodOf, Path, ResultOf } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Alerts } from "./resources/alerts.ts";
@@ -12,6 +12,7 @@ import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
 import { Webhooks } from "./resources/webhooks.ts";
 import { Workflows } from "./resources/workflows.ts";
+import type { CurrentUser, EventTrace, NewEvent, Published } from "./schema.ts";
 
 /**
  * A client of one Headwater, for one API key. Every call that fails in passing (no response, 408, 429, 5xx) is sent again,
@@ -43,21 +44,21 @@ export class Headwater {
   }
 
   /** The caller, with the limits of the account and what is in use. */
-  me(options?: CallOptions): Promise<Schemas["CurrentUser"]> {
+  me(options?: CallOptions): Promise<CurrentUser> {
     return this.#connection.send("get", "/users/me", {}, options);
   }
 
   /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`); a text is sent as it is. */
   publish(
     emitterId: string,
-    events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][] | string,
+    events: NewEvent | readonly NewEvent[] | string,
     options?: CallOptions,
-  ): Promise<Schemas["Published"]> {
+  ): Promise<Published> {
     return publish(this.#connection, emitterId, events, options);
   }
 
   /** Where an event went and why: by its id and emitter, or by the id that `publish` returned. */
-  trace(id: string, emitterId?: string, options?: CallOptions): Promise<Schemas["EventTrace"]> {
+  trace(id: string, emitterId?: string, options?: CallOptions): Promise<EventTrace> {
     const query = emitterId === undefined ? {} : { emitter_id: emitterId };
     return this.#connection.send("get", "/events/{id}", { params: { id }, query }, options);
   }

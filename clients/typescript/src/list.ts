@@ -1,10 +1,10 @@
 import { HeadwaterError } from "./errors.ts";
-import type { Schemas } from "./operations.ts";
+import type { PageInfo } from "./schema.ts";
 
 /** One page of a list. */
 export interface Page<Row> {
   data: Row[];
-  page_info: Schemas["PageInfo"];
+  page_info: PageInfo;
 }
 
 /** Which page of a list. */

@@ -1,7 +1,15 @@
-import type { Connection } from "./connection.ts";
+import type { Connection as HttpConnection } from "./connection.ts";
 import { type Cursor, List, type Page } from "./list.ts";
-import type { Schemas } from "./operations.ts";
 import type { CallOptions } from "./options.ts";
+import type {
+  Connection,
+  Destination,
+  EventSummary,
+  Source,
+  Subscription,
+  Webhook,
+  Workflow,
+} from "./schema.ts";
 
 /** Which events of an emitter. */
 export interface EventQuery extends Cursor {
@@ -10,17 +18,17 @@ export interface EventQuery extends Cursor {
 }
 
 interface RowsOfAccount {
-  sources: Schemas["Source"];
-  webhooks: Schemas["Webhook"];
-  destinations: Schemas["Destination"];
-  subscriptions: Schemas["Subscription"];
-  workflows: Schemas["Workflow"];
-  connections: Schemas["Connection"];
+  sources: Source;
+  webhooks: Webhook;
+  destinations: Destination;
+  subscriptions: Subscription;
+  workflows: Workflow;
+  connections: Connection;
 }
 
 /** The things of one kind of the connection's organization, or of the caller. */
 export function listOfAccount<Kind extends keyof RowsOfAccount>(
-  connection: Connection,
+  connection: HttpConnection,
   kind: Kind,
   start: Cursor,
   options?: CallOptions,
@@ -50,12 +58,12 @@ type EventList =
 
 /** The stored events of an emitter. */
 export function listOfEmitter(
-  connection: Connection,
+  connection: HttpConnection,
   path: EventList,
   params: Record<string, string>,
   { expand, ...start }: EventQuery,
   options?: CallOptions,
-): List<Schemas["EventSummary"]> {
+): List<EventSummary> {
   const kept = expand === undefined ? {} : { expand };
   return new List(start, cursor =>
     connection.send("get", path, { params: params as never, query: { ...cursor, ...kept } }, options),

@@ -1,8 +1,8 @@
 import type { Connection } from "./connection.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { ApiError, ConnectionError, HeadwaterError, StreamEndedError } from "./errors.ts";
-import type { Schemas } from "./operations.ts";
 import { isPassing, LONGEST_RETRY_AFTER_MS, wait, waitMs } from "./retry.ts";
+import type { Delivery, EventSummary, Run } from "./schema.ts";
 import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 /** What to watch. */
@@ -24,9 +24,9 @@ export interface WatchOptions {
 export type LiveMessage =
   /** The stream began, or began again: deliveries and runs may have been missed, so read what you list. */
   | { type: "ready"; resumed: boolean }
-  | { type: "emit" | "error" | "log"; summary: Schemas["EventSummary"] }
-  | { type: "delivery"; delivery: Schemas["Delivery"] }
-  | { type: "run"; run: Schemas["Run"] }
+  | { type: "emit" | "error" | "log"; summary: EventSummary }
+  | { type: "delivery"; delivery: Delivery }
+  | { type: "run"; run: Run }
   /** So many were too many to send. */
   | { type: "skipped"; deliveries: number; runs: number };
 
@@ -137,7 +137,7 @@ class LiveReader {
     }
   }
 
-  #isNew(name: string, { id, metadata }: Schemas["EventSummary"]): boolean {
+  #isNew(name: string, { id, metadata }: EventSummary): boolean {
     const key = `${metadata.emitter_id} ${name} ${id}`;
     if (this.#seen.has(key)) return false;
     this.#seen.add(key);

@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.ts";
 import { HeadwaterError } from "./errors.ts";
-import type { Schemas } from "./operations.ts";
 import type { CallOptions } from "./options.ts";
+import type { NewEvent, Published } from "./schema.ts";
 
 /** How long a request that builds a component may take: its npm packages are installed first. */
 export const BUILD_MS = 280_000;
@@ -14,12 +14,12 @@ export const BUILD_MS = 280_000;
 export async function publish(
   connection: Connection,
   emitterId: string,
-  events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][] | string,
+  events: NewEvent | readonly NewEvent[] | string,
   options?: CallOptions,
-): Promise<Schemas["Published"]> {
+): Promise<Published> {
   const body = (
     typeof events === "string" ? events : Array.isArray(events) ? { events: [...events] } : { ...events }
-  ) as Schemas["NewEvent"];
+  ) as NewEvent;
   if (emitterId.startsWith("dc_")) {
     return connection.send("post", "/sources/{id}/events", { params: { id: emitterId }, body }, options);
   }

@@ -1,8 +1,9 @@
 import type { Connection } from "../connection.ts";
 import { List } from "../list.ts";
-import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
+import type { Component } from "../schema.ts";
 
 /** Components: the code of sources and actions. */
 export class Components {
@@ -12,19 +13,19 @@ export class Components {
     this.#connection = connection;
   }
 
-  /** `type`: only those that are deployed as sources, or as actions. */
-  list(query: QueryOf<"/components", "get"> = {}, options?: CallOptions): List<Schemas["Component"]> {
+  /** Lists the components that the caller saved, newest first; `type`: only those that are deployed as sources, or as actions. */
+  list(query: QueryOf<"/components", "get"> = {}, options?: CallOptions): List<Component> {
     return new List(query, cursor =>
       this.#connection.send("get", "/components", { query: { ...query, ...cursor } }, options),
     );
   }
 
-  /** By id or key. */
+  /** Fetches a component by its id or key. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/components/{id}", { params: { id } }, options);
   }
 
-  /** A published one. */
+  /** Fetches a published component by its key. */
   getPublished(key: string, options?: CallOptions) {
     return this.#connection.send("get", "/components/registry/{key}", { params: { key } }, options);
   }
@@ -34,6 +35,7 @@ export class Components {
     return this.#connection.send("post", "/components", { body }, { usualMs: BUILD_MS, ...options });
   }
 
+  /** Deletes a component that no source and no action uses. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/components/{id}", { params: { id } }, options);
   }

@@ -1,26 +1,29 @@
-import type { Connection } from "../connection.ts";
+import type { Connection as HttpConnection } from "../connection.ts";
 import type { Cursor, List } from "../list.ts";
 import { listOfAccount } from "../lists.ts";
-import type { BodyOf, Schemas } from "../operations.ts";
+import type { BodyOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
+import type { Connection } from "../schema.ts";
 
 /** Connections: accounts of apps, whose credentials sources use by `{ authProvisionId: "apn_…" }`. */
 export class Connections {
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: HttpConnection) {
     this.#connection = connection;
   }
 
-  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Connection"]> {
+  /** Lists the connections of the organization, if the client is for one, else of the caller; newest first. */
+  list(cursor: Cursor = {}, options?: CallOptions): List<Connection> {
     return listOfAccount(this.#connection, "connections", cursor, options);
   }
 
-  /** The apps that can be connected by their consent. */
+  /** Lists the apps that can be connected by their consent. */
   apps(options?: CallOptions) {
     return this.#connection.send("get", "/apps", {}, options);
   }
 
+  /** Fetches a connection with its state, never its credentials. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/connections/{id}", { params: { id } }, options);
   }

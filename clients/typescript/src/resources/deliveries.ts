@@ -1,7 +1,8 @@
 import type { Connection } from "../connection.ts";
 import { List } from "../list.ts";
-import type { QueryOf, Schemas } from "../operations.ts";
+import type { QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
+import type { Delivery } from "../schema.ts";
 
 /** Deliveries: events on their way to webhooks, with their attempts. */
 export class Deliveries {
@@ -11,14 +12,14 @@ export class Deliveries {
     this.#connection = connection;
   }
 
-  /** Of all webhooks, by state, time, emitter, status or words of the payload. */
-  list(query: QueryOf<"/deliveries", "get"> = {}, options?: CallOptions): List<Schemas["Delivery"]> {
+  /** Lists the deliveries of all webhooks, by state, time, emitter, status or words of the payload. */
+  list(query: QueryOf<"/deliveries", "get"> = {}, options?: CallOptions): List<Delivery> {
     return new List(query, cursor =>
       this.#connection.send("get", "/deliveries", { query: { ...query, ...cursor } }, options),
     );
   }
 
-  /** With its attempts. */
+  /** Fetches a delivery with its attempts. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/deliveries/{id}", { params: { id } }, options);
   }

@@ -1,9 +1,10 @@
 import type { Connection } from "../connection.ts";
 import { type Cursor, List } from "../list.ts";
 import { listOfAccount } from "../lists.ts";
-import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
+import type { Delivery, Destination } from "../schema.ts";
 
 /** Destinations: what events are delivered to over other protocols than HTTP. */
 export class Destinations {
@@ -13,10 +14,12 @@ export class Destinations {
     this.#connection = connection;
   }
 
-  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Destination"]> {
+  /** Lists the destinations of the organization, if the client is for one, else of the caller; newest first. */
+  list(cursor: Cursor = {}, options?: CallOptions): List<Destination> {
     return listOfAccount(this.#connection, "destinations", cursor, options);
   }
 
+  /** Fetches a destination. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/destinations/{id}", { params: { id } }, options);
   }
@@ -26,10 +29,12 @@ export class Destinations {
     return this.#connection.send("post", "/destinations", { body }, options);
   }
 
+  /** Changes what `body` names; what it leaves out stays. */
   update(id: string, body: BodyOf<"/destinations/{id}", "put">, options?: CallOptions) {
     return this.#connection.send("put", "/destinations/{id}", { params: { id }, body }, options);
   }
 
+  /** Deletes a destination with its subscriptions, and cancels its pending deliveries. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/destinations/{id}", { params: { id } }, options);
   }
@@ -51,11 +56,12 @@ export class Destinations {
     return this.#connection.send("post", path, { params: { id }, body }, { usualMs: BUILD_MS, ...options });
   }
 
+  /** Lists the deliveries to a destination with their last attempt, newest first. */
   deliveries(
     id: string,
     query: QueryOf<"/destinations/{id}/deliveries", "get"> = {},
     options?: CallOptions,
-  ): List<Schemas["Delivery"]> {
+  ): List<Delivery> {
     return new List(query, cursor => {
       const input = { params: { id }, query: { ...query, ...cursor } };
       return this.#connection.send("get", "/destinations/{id}/deliveries", input, options);
@@ -72,6 +78,7 @@ export class Destinations {
     return this.#connection.send("get", "/destinations/{id}/recover", { params: { id } }, options);
   }
 
+  /** Counts what happened in each of the last hours, 24 unless `hours` says otherwise. */
   stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
     return this.#connection.send("get", "/destinations/{id}/stats", { params: { id }, query }, options);
   }

@@ -1,9 +1,10 @@
 import type { Connection } from "../connection.ts";
 import { type Cursor, List } from "../list.ts";
 import { type EventQuery, listOfAccount, listOfEmitter } from "../lists.ts";
-import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
+import type { EventSummary, Run, Source } from "../schema.ts";
 
 /** Event sources: components that are deployed. */
 export class Sources {
@@ -13,11 +14,12 @@ export class Sources {
     this.#connection = connection;
   }
 
-  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Source"]> {
+  /** Lists the sources of the organization, if the client is for one, else of the caller; newest first. */
+  list(cursor: Cursor = {}, options?: CallOptions): List<Source> {
     return listOfAccount(this.#connection, "sources", cursor, options);
   }
 
-  /** By id or name slug. */
+  /** Fetches a source by its id or name slug. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/sources/{id}", { params: { id } }, options);
   }
@@ -33,15 +35,13 @@ export class Sources {
     return this.#connection.send("put", "/sources/{id}", { params: { id }, body }, given);
   }
 
+  /** Deletes a source with its memory, events and subscriptions. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/sources/{id}", { params: { id } }, options);
   }
 
-  runs(
-    id: string,
-    query: QueryOf<"/sources/{id}/runs", "get"> = {},
-    options?: CallOptions,
-  ): List<Schemas["Run"]> {
+  /** Lists the runs of a source, newest first. */
+  runs(id: string, query: QueryOf<"/sources/{id}/runs", "get"> = {}, options?: CallOptions): List<Run> {
     return new List(query, cursor =>
       this.#connection.send(
         "get",
@@ -53,15 +53,17 @@ export class Sources {
   }
 
   /** The last 100 events. Their data is cut to 1 KB, unless `expand` is `event`. */
-  events(id: string, query: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+  events(id: string, query: EventQuery = {}, options?: CallOptions): List<EventSummary> {
     return listOfEmitter(this.#connection, "/sources/{id}/event_summaries", { id }, query, options);
   }
 
-  errors(id: string, query: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+  /** Lists the last 100 errors of a source, each with the event on which it threw. */
+  errors(id: string, query: EventQuery = {}, options?: CallOptions): List<EventSummary> {
     return listOfEmitter(this.#connection, "/sources/{id}/$errors/event_summaries", { id }, query, options);
   }
 
-  logs(id: string, query: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+  /** Lists the last 100 lines that the component logged. */
+  logs(id: string, query: EventQuery = {}, options?: CallOptions): List<EventSummary> {
     return listOfEmitter(this.#connection, "/sources/{id}/$logs/event_summaries", { id }, query, options);
   }
 
@@ -70,6 +72,7 @@ export class Sources {
     return this.#connection.send("delete", "/sources/{id}/events", { params: { id }, query: range }, options);
   }
 
+  /** Counts what happened in each of the last hours, 24 unless `hours` says otherwise. */
   stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
     return this.#connection.send("get", "/sources/{id}/stats", { params: { id }, query }, options);
   }

@@ -1,8 +1,9 @@
 import type { Connection } from "../connection.ts";
 import type { Cursor, List } from "../list.ts";
 import { listOfAccount } from "../lists.ts";
-import type { BodyOf, Schemas } from "../operations.ts";
+import type { BodyOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
+import type { Subscription } from "../schema.ts";
 
 /** Subscriptions: which listener receives the events of which emitter. */
 export class Subscriptions {
@@ -12,10 +13,12 @@ export class Subscriptions {
     this.#connection = connection;
   }
 
-  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Subscription"]> {
+  /** Lists all subscriptions of the organization, if the client is for one, else of the caller. */
+  list(cursor: Cursor = {}, options?: CallOptions): List<Subscription> {
     return listOfAccount(this.#connection, "subscriptions", cursor, options);
   }
 
+  /** Fetches a subscription with its filter and its function. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/subscriptions/{id}", { params: { id } }, options);
   }
@@ -33,6 +36,7 @@ export class Subscriptions {
     return this.#connection.send("put", "/subscriptions/{id}", { params: { id }, body }, options);
   }
 
+  /** Ends a subscription; events that were emitted before are still delivered. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/subscriptions/{id}", { params: { id } }, options);
   }

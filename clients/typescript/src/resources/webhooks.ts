@@ -1,8 +1,9 @@
 import type { Connection } from "../connection.ts";
 import { type Cursor, List } from "../list.ts";
 import { listOfAccount } from "../lists.ts";
-import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
+import type { Delivery, Webhook } from "../schema.ts";
 
 /** Webhooks: addresses to which events are delivered. */
 export class Webhooks {
@@ -12,10 +13,12 @@ export class Webhooks {
     this.#connection = connection;
   }
 
-  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Webhook"]> {
+  /** Lists the webhooks of the organization, if the client is for one, else of the caller; newest first. */
+  list(cursor: Cursor = {}, options?: CallOptions): List<Webhook> {
     return listOfAccount(this.#connection, "webhooks", cursor, options);
   }
 
+  /** Fetches a webhook. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/webhooks/{id}", { params: { id } }, options);
   }
@@ -25,10 +28,12 @@ export class Webhooks {
     return this.#connection.send("post", "/webhooks", { body }, options);
   }
 
+  /** Changes what `body` names; what it leaves out stays. */
   update(id: string, body: BodyOf<"/webhooks/{id}", "put">, options?: CallOptions) {
     return this.#connection.send("put", "/webhooks/{id}", { params: { id }, body }, options);
   }
 
+  /** Deletes a webhook with its subscriptions, and cancels its pending deliveries. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/webhooks/{id}", { params: { id } }, options);
   }
@@ -43,11 +48,12 @@ export class Webhooks {
     return this.#connection.send("post", "/webhooks/{id}/test", { params: { id } }, options);
   }
 
+  /** Lists the deliveries to a webhook with their last attempt, newest first. */
   deliveries(
     id: string,
     query: QueryOf<"/webhooks/{id}/deliveries", "get"> = {},
     options?: CallOptions,
-  ): List<Schemas["Delivery"]> {
+  ): List<Delivery> {
     return new List(query, cursor => {
       const input = { params: { id }, query: { ...query, ...cursor } };
       return this.#connection.send("get", "/webhooks/{id}/deliveries", input, options);
@@ -64,6 +70,7 @@ export class Webhooks {
     return this.#connection.send("get", "/webhooks/{id}/recover", { params: { id } }, options);
   }
 
+  /** Counts what happened in each of the last hours, 24 unless `hours` says otherwise. */
   stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
     return this.#connection.send("get", "/webhooks/{id}/stats", { params: { id }, query }, options);
   }
