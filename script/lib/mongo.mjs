@@ -111,7 +111,6 @@ export async function checkMongo(url, root) {
   try {
     found = await withAdmin(url, root, look, 5000);
   } catch (error) {
-    if (isUninitiated(error)) throw new UserError(`MONGODB_URL (${shown}): ${UNINITIATED}`);
     throw new UserError(
       `MONGODB_URL (${shown}) can't be used (${error.message}): start that MongoDB, or unset MONGODB_URL to get one`,
     );
@@ -121,16 +120,9 @@ export async function checkMongo(url, root) {
       `MONGODB_URL (${shown}) is MongoDB ${found.build.version}: Headwater needs ${LEAST} or newer`,
     );
   }
-  if (found.hello.isreplicaset) throw new UserError(`MONGODB_URL (${shown}): ${UNINITIATED}`);
   if (!found.hello.setName && found.hello.msg !== "isdbgrid") {
     throw new UserError(
       `MONGODB_URL (${shown}) is not a replica set: Headwater needs one, because it uses transactions`,
     );
   }
 }
-
-const UNINITIATED = "its replica set is not initiated: run rs.initiate() there, once, in mongosh";
-
-/** Whether that is why the driver found no primary. */
-const isUninitiated = ({ reason }) =>
-  reason?.servers?.size > 0 && [...reason.servers.values()].every(({ type }) => type === "RSGhost");

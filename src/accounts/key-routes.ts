@@ -28,9 +28,9 @@ const ApiKeyView = Type.Object(
 );
 type ApiKeyView = Static<typeof ApiKeyView>;
 
-const NewApiKey = Type.Object(
+const CreatedApiKey = Type.Object(
   { ...ApiKeyView.properties, api_key: Type.String({ description: "`hw_…`; never shown again." }) },
-  { title: "NewApiKey" },
+  { title: "CreatedApiKey" },
 );
 
 const present = (key: ApiKey): ApiKeyView => ({
@@ -71,9 +71,10 @@ export const keyRoutes = [
     id: "createApiKey",
     tag,
     summary: "Create an API key",
+    description: "The key is shown in this response only.",
     access: { kind: "caller" },
     body: Type.Object({ name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }),
-    response: data(201, NewApiKey),
+    response: data(201, CreatedApiKey),
     errors: ["limit-reached"],
     example: {
       body: { name: "deploy script" },

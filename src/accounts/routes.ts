@@ -121,6 +121,7 @@ export const userRoutes = [
     id: "getMyDailyUsage",
     tag: "Users",
     summary: "Get what you used on each of the last 30 days",
+    description: "Invocations and compute time by day, in UTC; a day without any is 0.",
     access: { kind: "owner" },
     response: data(200, DailyUsage),
     example: { response: exampleDays },
@@ -132,6 +133,7 @@ export const userRoutes = [
     id: "getOrganizationDailyUsage",
     tag: "Users",
     summary: "Get what an organization used on each of the last 30 days",
+    description: "Invocations and compute time by day, in UTC; a day without any is 0.",
     access: { kind: "member" },
     response: data(200, DailyUsage),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: exampleDays },
@@ -143,6 +145,8 @@ export const userRoutes = [
     id: "getCurrentUser",
     tag: "Users",
     summary: "Get the current user",
+    description:
+      "With the organizations that you are a member of, your quota or billing period, and the limits of your account.",
     access: { kind: "caller" },
     response: data(200, CurrentUserSchema),
     example: {

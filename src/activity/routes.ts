@@ -36,6 +36,8 @@ const description =
   "Counted as it happens, and up to some seconds behind; kept for 30 days. What a process that was killed counted in its " +
   "last seconds is missing.";
 
+const STREAMED = 'event: ready\ndata: {"resumed":false}\n\n';
+
 const webhook = "wh_0CjBAEdF3kWq9RtZ";
 const emitter = "dc_0CjB9uPc7RfT1xLs";
 
@@ -128,7 +130,7 @@ export const activityRoutes = [
     query: LiveQuery,
     response: stream("text/event-stream"),
     errors: ["not-found", "rate-limited"],
-    example: { query: { emitters: emitter, deliveries: true } },
+    example: { query: { emitters: emitter, deliveries: true }, response: STREAMED },
     handler: async ({ deps, owner, owners, query, ctx, caller }) => {
       const emitterIds = (query.emitters ?? "").split(",").filter(Boolean);
       if (emitterIds.length > LIMITS.liveEmitters.value) {

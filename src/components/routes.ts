@@ -70,6 +70,8 @@ export const componentRoutes = [
     id: "listComponents",
     tag,
     summary: "List your components",
+    description:
+      "The newest first: those that you saved, and those of an organization with `org_id`. `type` keeps sources or actions only.",
     access: { kind: "owner" },
     query: Type.Object({ type: Type.Optional(TypeOfComponent) }),
     response: page(200, ComponentSchema),
@@ -85,6 +87,7 @@ export const componentRoutes = [
     id: "deleteComponent",
     tag,
     summary: "Delete a component",
+    description: "Rejected with 409 while a source or an action uses it.",
     access: {
       kind: "resource",
       what: "component",
@@ -101,6 +104,7 @@ export const componentRoutes = [
     id: "getRegistryComponent",
     tag,
     summary: "Get a published component by key",
+    description: "Only components that the operator or their owner has published have a key here.",
     access: {
       kind: "resource",
       what: "component",

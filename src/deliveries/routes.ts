@@ -81,6 +81,7 @@ export const deliveryRoutes = [
     id: "getDelivery",
     tag: "Deliveries",
     summary: "Get a delivery with its attempts, and what they send",
+    description: "`expand=event` adds the body and the headers of the next or last request.",
     access: ownDelivery,
     query: DeliveryExpand,
     response: data(200, DeliveryDetail),

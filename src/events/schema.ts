@@ -40,8 +40,8 @@ export const EventSummarySchema = Type.Object(
         Type.Number({ description: "When it happened, as its publisher said; Unix milliseconds." }),
       ),
       truncated: Type.Optional(
-        Type.Literal(true, {
-          description: "The event was truncated to 1 KB; `expand=event` returns all of it.",
+        Type.Boolean({
+          description: "True: the event was truncated to 1 KB; `expand=event` returns all of it.",
         }),
       ),
     }),

@@ -2,7 +2,8 @@
 export const INTRODUCTION = `Every request needs the header \`Authorization: Bearer <API key>\`. A trailing slash is optional.
 Query parameters may also be given in the JSON body of a POST, PUT or DELETE; if both are given, the query string
 wins. Unknown parameters, unknown body fields and unknown names in \`include\` or \`exclude\` are rejected. A method that
-a path does not have is rejected with 405 and an \`Allow\` header.
+a path does not have is rejected with 405 and an \`Allow\` header. Lists at \`/users/me/…\` also have the path at which
+one of them is created: \`GET /webhooks\` is \`GET /users/me/webhooks\`.
 
 ## From nothing to a delivered event
 

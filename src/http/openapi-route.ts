@@ -11,9 +11,10 @@ export function openapiRoute(routes: readonly AnyRoute[], version: string): AnyR
     id: "getOpenapi",
     tag: "Description",
     summary: "Get this OpenAPI document",
+    description: "OpenAPI 3.1, the document that the reference at `/docs` shows.",
     access: { kind: "public" },
     response: stream("application/json"),
-    example: {},
+    example: { response: { openapi: "3.1.0", info: { title: "Headwater", version }, paths: {} } },
     handler: async (): Promise<string> => {
       text ??= JSON.stringify(openapiDocument([...routes, self], { version, serverUrl: "/v1" }));
       return text;

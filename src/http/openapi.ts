@@ -11,6 +11,7 @@ import {
   type SchemaCollection,
   successHeaders,
 } from "./openapi-components.ts";
+import { WEBHOOKS } from "./openapi-webhooks.ts";
 import { isPaged } from "./pagination.ts";
 import { PROBLEMS } from "./problem.ts";
 import { queryParametersOf } from "./request-parameters.ts";
@@ -58,9 +59,14 @@ function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
   if (response.kind === "stream") {
     const { contentType } = response;
     // A schema would be that of each event, which is an object of its name, id and data.
-    if (contentType === "text/event-stream") return { content: { [contentType]: {} } };
+    if (contentType === "text/event-stream") {
+      return {
+        content: { [contentType]: { ...(example?.response !== undefined && { example: example.response }) } },
+      };
+    }
     const type = contentType.includes("json") ? "object" : "string";
-    return { content: { [contentType]: { schema: { type } } } };
+    const shown = example?.response !== undefined && { example: example.response };
+    return { content: { [contentType]: { schema: { type }, ...shown } } };
   }
   const schema: TSchema | undefined = "schema" in response ? response.schema : undefined;
   if (!schema) return {};
@@ -124,7 +130,6 @@ function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
 /** Returns the body with its own fields and the query parameters that may be given in it. */
 function requestBodyOf(route: AnyRoute, collection: SchemaCollection): Json {
   if (!isAlsoInBody(route, "query")) return {};
-  const example = route.example?.body;
   const { properties: parameters } = queryParametersOf(route);
   const { properties: fields = {}, required = [] } = route.body ?? {};
   const oneOf = route.requiresOneOf?.map(name => ({ required: [name] }));
@@ -134,8 +139,9 @@ function requestBodyOf(route: AnyRoute, collection: SchemaCollection): Json {
     properties: { ...fields, ...parameters },
     ...(oneOf && { anyOf: oneOf }),
   });
-  const content = { schema, ...(example !== undefined && { example }) };
   const isRequired = required.length > 0 || oneOf !== undefined;
+  const example = route.example?.body ?? (isRequired ? undefined : {});
+  const content = { schema, ...(example !== undefined && { example }) };
   return { requestBody: { required: isRequired, content: { "application/json": content } } };
 }
 
@@ -189,6 +195,13 @@ function operationOf(route: AnyRoute, collection: SchemaCollection, routes: read
   };
 }
 
+/** Returns the components that something refers to: another one would only be in a generator's way. */
+function used(kind: "responses" | "headers", components: Json, by: Json): Json {
+  const text = JSON.stringify(by);
+  const isUsed = ([name]: [string, unknown]) => text.includes(`"#/components/${kind}/${name}"`);
+  return Object.fromEntries(Object.entries(components).filter(isUsed));
+}
+
 /**
  * Returns the OpenAPI 3.1 document of the routes, in their order. `serverUrl` ends in the version segment and may be
  * relative. Throws for a mistake in the routes: two schemas with the same name, or an example that does not match its
@@ -206,6 +219,7 @@ export function openapiDocument(
     item[route.method.toLowerCase()] = operationOf(route, collection, routes);
     paths[route.path] = item;
   }
+  const responses = used("responses", problemResponses(), paths);
   return {
     openapi: "3.1.0",
     info: {
@@ -215,12 +229,13 @@ export function openapiDocument(
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: options.serverUrl }],
-    security: [{ apiKey: [] }, { session: [] }],
+    security: [{ bearerKey: [] }, { sessionCookie: [] }],
     tags: [...new Set(routes.map(route => route.tag))].map(name => ({ name })),
     paths,
+    webhooks: WEBHOOKS,
     components: {
       schemas: { ...FIXED_SCHEMAS, ...collection.schemas },
-      headers: FIXED_HEADERS,
+      headers: used("headers", FIXED_HEADERS, { paths, responses }),
       parameters: {
         IdempotencyKey: {
           name: "Idempotency-Key",
@@ -230,10 +245,11 @@ export function openapiDocument(
           schema: { type: "string", maxLength: 255 },
         },
       },
-      responses: problemResponses(),
+      responses,
+      // Names that no schema has, in any case: generators of clients make types of both.
       securitySchemes: {
-        apiKey: { type: "http", scheme: "bearer", description: "An API key." },
-        session: {
+        bearerKey: { type: "http", scheme: "bearer", description: "An API key." },
+        sessionCookie: {
           type: "apiKey",
           in: "cookie",
           name: "__Host-headwater",

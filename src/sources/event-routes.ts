@@ -48,6 +48,8 @@ const logged = {
   metadata: { ...metadata, name: "$logs" },
 };
 
+const STREAMED = `id: ${emitted.id}\nevent: emit\ndata: ${JSON.stringify(emitted)}\n\n`;
+
 /** Returns the source with this id or name slug as an emitter; otherwise as `findSourceToChange`. */
 async function findOwnSource(
   deps: Pick<Platform, "mongo" | "routing">,
@@ -82,6 +84,8 @@ export const sourceEventRoutes = [
     id: "listSourceErrors",
     tag,
     summary: "List the last errors of a source",
+    description:
+      "Up to the last 100, the newest last; each with the event on which the component threw, and its stack.",
     access: ownSource,
     example: { params, response: failed },
     stream: "errors",
@@ -91,6 +95,7 @@ export const sourceEventRoutes = [
     id: "listSourceLogs",
     tag,
     summary: "List the last log lines of a source",
+    description: "Up to the last 100 lines that the component wrote with `console`, the newest last.",
     access: ownSource,
     example: { params, response: logged },
     stream: "logs",
@@ -134,7 +139,7 @@ export const sourceEventRoutes = [
       "as many streams open as its plan allows.",
     access: ownSource,
     response: stream("text/event-stream"),
-    example: { params },
+    example: { params, response: STREAMED },
     handler: ({ deps, resource, ctx, caller }) => {
       const lastEventId = ctx.get("last-event-id");
       if (lastEventId !== "" && eventScore(lastEventId) === null) {

@@ -75,6 +75,7 @@ export const sourceRoutes = [
     id: "listMySources",
     tag,
     summary: "List your sources",
+    description: "The newest first. Sources of organizations are in the lists of those.",
     access: { kind: "owner" },
     response: page(200, SourceSchema),
     example: { response: shown },
@@ -89,6 +90,7 @@ export const sourceRoutes = [
     id: "listOrganizationSources",
     tag,
     summary: "List an organization's sources",
+    description: "The newest first.",
     access: { kind: "member" },
     response: page(200, SourceSchema),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
@@ -125,6 +127,8 @@ export const sourceRoutes = [
     id: "getSource",
     tag,
     summary: "Get a source by id or name slug",
+    description:
+      "With what its list does not show: the events that it dropped, the props that its code added, which secrets are set, and its next tick. A name slug is looked up in your own account.",
     access: ownSource,
     response: data(200, SourceDetailSchema),
     example: {
@@ -208,6 +212,8 @@ export const sourceRoutes = [
     id: "deleteSource",
     tag,
     summary: "Delete a source",
+    description:
+      "Its `deactivate` hook runs first. Its memory, its subscriptions and its events are deleted with it; deliveries that wait are still made.",
     access: ownSourceToChange,
     response: empty(204),
     example: { params },

@@ -4,7 +4,7 @@ import { SetupError } from "../lib/setup-error.ts";
 import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
 import type { RedisTls } from "./redis-settings.ts";
 import type { RedisServer } from "./redis-url.ts";
-import { whatSpeaks } from "./what-speaks.ts";
+import { speaksRedis, speaksTls } from "./what-speaks.ts";
 
 /** How long a server may take to connect, and to respond to each command. */
 const TIMEOUT_MS = 2000;
@@ -77,12 +77,6 @@ function faultOf(server: Asked, error: Error): SetupError | undefined {
   if (/^WRONGPASS|^ERR (invalid|AUTH|Client sent AUTH)/.test(error.message)) {
     return new SetupError(`REDIS_URL: ${at} rejects this user and password`);
   }
-  if (error.message.startsWith("DENIED")) {
-    const advice = "set a password there and in the URL, or protected-mode no where the network is safe";
-    return new SetupError(
-      `REDIS_URL: ${at} is in protected mode, without a password it serves only its own machine: ${advice}`,
-    );
-  }
   if (error.message.startsWith("NOPERM")) {
     return new SetupError(`REDIS_URL: the user lacks permissions at ${at} (${error.message})`);
   }
@@ -103,16 +97,14 @@ const SILENT = /timed out|ETIMEDOUT/;
 async function faultOfProtocol(server: Asked, { message }: Error): Promise<SetupError | undefined> {
   const at = addressOf(server);
   const isUnreadable = message.includes("Unknown RESP type");
-  if (!isUnreadable && !ENDED.test(message) && !SILENT.test(message)) return undefined;
-  const speaks = await whatSpeaks(server);
-  if (server.tls && speaks === "Redis") {
+  if (server.tls) {
+    const maySpeakClear = ENDED.test(message) || SILENT.test(message);
+    if (!maySpeakClear || !(await speaksRedis(server))) return undefined;
     return new SetupError(`REDIS_URL: ${at} does not speak TLS: the URL must begin with redis, not rediss`);
   }
-  if (!server.tls && speaks === "TLS") {
+  if ((isUnreadable || ENDED.test(message)) && (await speaksTls(server))) {
     return new SetupError(`REDIS_URL: ${at} speaks TLS: the URL must begin with rediss, not redis`);
   }
-  if (speaks === "HTTP" || speaks === "MongoDB")
-    return new SetupError(`REDIS_URL: ${at} is not a Redis server: it speaks ${speaks}`);
   return isUnreadable ? new SetupError(`REDIS_URL: ${at} is not a Redis server`) : undefined;
 }
 

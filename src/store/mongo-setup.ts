@@ -11,8 +11,6 @@ const BAD_URL = new Set([
 /** Of a file that the URL names. */
 const BAD_FILE = new Set<unknown>(["ENOENT", "EISDIR", "EACCES", "ENOTDIR"]);
 const AUTHENTICATION_FAILED = 18;
-/** What MongoDB Atlas says for both. */
-const ATLAS_ERROR = 8000;
 const UNAUTHORIZED = 13;
 
 /** Returns the text in one line, and without what a URL in it has before its hosts. */
@@ -31,25 +29,21 @@ function faultOf(error: unknown): string | undefined {
   if (BAD_URL.has(error.name)) return `MONGODB_URL: ${message}`;
   if (BAD_FILE.has((error as NodeJS.ErrnoException).code)) return `MONGODB_URL: ${message}`;
   if (error instanceof MongoServerError) {
-    const isRejected =
-      error.code === AUTHENTICATION_FAILED || (error.code === ATLAS_ERROR && /auth/i.test(message));
-    if (isRejected) return "MONGODB_URL: MongoDB rejects this user and password";
-    if (error.code === UNAUTHORIZED && /requires authentication/.test(message))
-      return "MONGODB_URL: MongoDB requires a user and a password, which the URL does not have";
+    if (error.code === AUTHENTICATION_FAILED) return "MONGODB_URL: MongoDB rejects this user and password";
     if (error.code === UNAUTHORIZED) return `MONGODB_URL: the user lacks permissions (${message})`;
   }
-  return faultOfServers((error as { reason?: Topology }).reason);
+  return faultOfServers(error);
 }
 
 /** What the driver knows of the servers that it looked for; it does not export the type. */
-export interface Topology {
+interface Topology {
   type?: string;
   setName?: string | null;
-  servers?: ReadonlyMap<string, { type?: string; error?: Error | null }>;
+  servers?: ReadonlyMap<string, { error?: Error | null }>;
 }
 
-/** Returns what is wrong with the URL if that is what the servers show; undefined otherwise. */
-export function faultOfServers(reason: Topology | undefined): string | undefined {
+function faultOfServers(error: Error): string | undefined {
+  const { reason } = error as { reason?: Topology };
   if (!(reason?.servers instanceof Map)) return undefined;
   // The driver removes a server that is of no set, or of another.
   if (reason.servers.size === 0 && reason.type === "ReplicaSetNoPrimary") {
@@ -60,31 +54,10 @@ export function faultOfServers(reason: Topology | undefined): string | undefined
   return `MONGODB_URL: the certificate of MongoDB is not trusted (${untrusted.message}): set tlsCAFile in the URL`;
 }
 
-const hostsOf = ({ servers }: Topology): string => [...(servers?.keys() ?? [])].join(", ");
-
-/** Returns true if every server that was found is one of a replica set that does not exist yet. */
-export const isUninitiated = ({ servers }: Topology): boolean =>
-  servers !== undefined && servers.size > 0 && [...servers.values()].every(({ type }) => type === "RSGhost");
-
-/** Returns what is to be done about such servers. */
-export const uninitiated = (hosts: string): string =>
-  `the replica set of ${hosts} is not initiated: run rs.initiate() there, once, in mongosh`;
-
-/** Whether what responded under the names of the URL says that it is to be reached under others. */
-function isUnderOtherNames({ type, servers }: Topology, url: string): boolean {
-  const [, seeds] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(url.trim()) ?? [];
-  if (type !== "ReplicaSetNoPrimary" || seeds === undefined) return false;
-  const named = new Set(seeds.split(",").map(seed => (/:\d+$/.test(seed) ? seed : `${seed}:27017`)));
-  return [...(servers?.keys() ?? [])].every(server => !named.has(server));
-}
-
 /** Returns why MongoDB did not respond, in one line that names the servers. */
-export function reasonOfAway(error: Error, url: string): string {
+export function reasonOfAway(error: Error): string {
   const { reason } = error as { reason?: Topology };
-  const hosts = reason?.servers instanceof Map ? hostsOf(reason) : "";
-  if (reason && isUninitiated(reason)) return uninitiated(hosts);
-  if (reason && hosts && isUnderOtherNames(reason, url))
-    return `the replica set ${reason.setName} calls its members ${hosts}, which can't be reached from here (${withoutUser(error.message)}): make these names known, or add directConnection=true for a set of one member`;
+  const hosts = reason?.servers instanceof Map ? [...reason.servers.keys()].join(", ") : "";
   // What mongoose guesses from a connection over TLS that was closed.
   if (/not accepting SSL/.test(error.message))
     return `${hosts} closed the connection: is it a MongoDB server with TLS?`;
@@ -99,37 +72,12 @@ export function reasonOfAway(error: Error, url: string): string {
 export const isUnresolved = (error: unknown): boolean =>
   /^query(Srv|Txt)$/.test(String((error as { syscall?: unknown }).syscall));
 
-/** What a server says of itself (`hello`). */
-interface Hello {
-  /** Of a router of a sharded cluster, which names no set. */
-  msg?: string;
-  setName?: string;
-  isreplicaset?: boolean;
-  arbiterOnly?: boolean;
-  secondary?: boolean;
-  hosts?: string[];
-  /** Members that never become primary. */
-  passives?: string[];
-  me?: string;
-}
-
-/**
- * Throws SetupError for a server of no replica set, which has no transactions, and for one member of a set that takes no
- * writes and that the URL names alone; an error for a set that is not initiated yet.
- */
-export async function rejectUnusableServer(connection: Connection): Promise<void> {
-  const hello: Hello = await connection.getClient().db("admin").command({ hello: 1 });
-  if (hello.msg === "isdbgrid") return;
-  if (hello.arbiterOnly)
-    throw new SetupError(`MONGODB_URL: ${hello.me} is an arbiter, which stores nothing: ${WHOLE_SET}`);
-  // A set of one member is a secondary for the moments before it elects itself.
-  if (hello.secondary && [...(hello.hosts ?? []), ...(hello.passives ?? [])].length > 1)
-    throw new SetupError(`MONGODB_URL: ${hello.me} is a secondary, which takes no writes: ${WHOLE_SET}`);
-  if (hello.setName) return;
-  if (hello.isreplicaset) throw new Error(`MONGODB_URL: ${uninitiated(connection.host)}`);
+/** Throws SetupError for a server of no replica set, which has no transactions. */
+export async function rejectWithoutReplicaSet(connection: Connection): Promise<void> {
+  const hello = await connection.getClient().db("admin").command({ hello: 1 });
+  // A router of a sharded cluster names no set.
+  if (hello.setName || hello.msg === "isdbgrid") return;
   throw new SetupError(
     "MONGODB_URL: MongoDB is not a replica set, so it has no transactions: start mongod with --replSet and call rs.initiate()",
   );
 }
-
-const WHOLE_SET = "name all members of the replica set, with replicaSet=NAME and without directConnection";

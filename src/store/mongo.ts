@@ -9,9 +9,8 @@ import mongoose, {
 import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
-import { type Look, lookIfSlow } from "./mongo-look.ts";
 import { mongoPool } from "./mongo-pool.ts";
-import { asSetupError, isUnresolved, reasonOfAway, rejectUnusableServer } from "./mongo-setup.ts";
+import { asSetupError, isUnresolved, reasonOfAway, rejectWithoutReplicaSet } from "./mongo-setup.ts";
 import { rejectReadOnlyUser } from "./probe-mongo.ts";
 import { ensureSchema } from "./schema/ensure.ts";
 import { checkMongodbVersion, type WarnOfVersion } from "./server-versions.ts";
@@ -71,7 +70,7 @@ export async function openMongo(url: string, options: OpenOptions): Promise<Conn
   const deadline = Date.now() + options.deadlineMs;
   const connection = await connectMongo(url, options);
   try {
-    await untilThere(() => prepare(connection, options.warn), { url, deadline });
+    await untilThere(() => prepare(connection, options.warn), deadline);
     return connection;
   } catch (error) {
     await connection.close();
@@ -80,7 +79,7 @@ export async function openMongo(url: string, options: OpenOptions): Promise<Conn
 }
 
 async function prepare(connection: Connection, warn: WarnOfVersion | undefined): Promise<void> {
-  await rejectUnusableServer(connection);
+  await rejectWithoutReplicaSet(connection);
   if (warn) await checkMongodbVersion(connection, warn);
   for (const modelOn of collections) modelOn(connection);
   await ensureSchema(connection);
@@ -110,40 +109,22 @@ export async function connectMongo(url: string, options: OpenOptions): Promise<C
   );
 }
 
-async function connect(url: string, options: ConnectOptions, deadline: number): Promise<Connection> {
-  const look = lookIfSlow();
-  try {
-    return await untilThere(() => connectOnce(url, options, look), { url, deadline });
-  } finally {
-    look.stop();
-  }
-}
-
-async function connectOnce(url: string, options: ConnectOptions, look: Look): Promise<Connection> {
-  const connection = mongoose.createConnection(url, options);
-  const connecting = connection.asPromise();
-  // There is no client of a URL that can't be read.
-  const client = connection.getClient() as ReturnType<Connection["getClient"]> | undefined;
-  if (client) look.follow(client);
-  try {
-    return await Promise.race([connecting, look.fault]);
-  } catch (error) {
-    // Ends the connecting too, for which mongoose would wait.
-    await client?.close();
-    await connecting.catch(() => undefined);
-    await connection.close();
-    throw error;
-  }
-}
+const connect = (url: string, options: ConnectOptions, deadline: number): Promise<Connection> =>
+  untilThere(async () => {
+    const connection = mongoose.createConnection(url, options);
+    try {
+      return await connection.asPromise();
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }, deadline);
 
 /** Between two attempts: without a primary some commands fail at once. */
 const START_PAUSE_MS = 100;
 
 /** Retries while MongoDB is away, until the deadline: a producer's own time-out is shorter than that of a start. */
-async function untilThere<T>(
-  work: () => Promise<T>,
-  { url, deadline }: { url: string; deadline: number },
-): Promise<T> {
+async function untilThere<T>(work: () => Promise<T>, deadline: number): Promise<T> {
   for (;;) {
     try {
       return await work();
@@ -152,7 +133,7 @@ async function untilThere<T>(
       if (setup) throw setup;
       if (!isAway(error) && !isUnresolved(error)) throw error;
       if (Date.now() > deadline) {
-        throw new Error(`MONGODB_URL: MongoDB did not respond (${reasonOfAway(error as Error, url)})`, {
+        throw new Error(`MONGODB_URL: MongoDB did not respond (${reasonOfAway(error as Error)})`, {
           cause: error,
         });
       }

@@ -66,6 +66,8 @@ export const workflowRoutes = [
     id: "listMyWorkflows",
     tag,
     summary: "List your workflows",
+    description:
+      "The newest first. Their events are emitted by your workflow engine, or published over this API.",
     access: { kind: "owner" },
     response: page(200, WorkflowView),
     example: { response: example },
@@ -77,6 +79,7 @@ export const workflowRoutes = [
     id: "listOrganizationWorkflows",
     tag,
     summary: "List an organization's workflows",
+    description: "The newest first.",
     access: { kind: "member" },
     response: page(200, WorkflowView),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
@@ -88,6 +91,7 @@ export const workflowRoutes = [
     id: "getWorkflow",
     tag,
     summary: "Fetch a workflow",
+    description: "With the number of events that it dropped, by reason.",
     access: ownWorkflow,
     response: data(200, WorkflowDetail),
     example: {
@@ -140,6 +144,8 @@ export const workflowRoutes = [
     id: "listWorkflowEvents",
     tag,
     summary: "List the last events that a workflow emitted",
+    description:
+      "Up to the last 100, the newest last. An event over 1 KB is shortened unless `expand=event` is given.",
     access: ownWorkflow,
     example: { params, query: { expand: "event" }, response: summary },
     stream: "emits",
@@ -149,6 +155,7 @@ export const workflowRoutes = [
     id: "listWorkflowErrors",
     tag,
     summary: "List the last errors of a workflow",
+    description: "Up to the last 100, the newest last, each with its error and the original event.",
     access: ownWorkflow,
     example: {
       params,

@@ -104,7 +104,7 @@ describe("http/openapi", () => {
     ]);
     expect(statuses(operation("get", "/live"))).to.deep.equal(["200", "400", "408", "431", "500"]);
     expect(operation("get", "/live").security).to.deep.equal([]);
-    expect(document.security).to.deep.equal([{ apiKey: [] }, { session: [] }]);
+    expect(document.security).to.deep.equal([{ bearerKey: [] }, { sessionCookie: [] }]);
   });
 
   describe("for mistakes in the routes", () => {

@@ -46,6 +46,7 @@ export const openIdRoutes = [
     id: "getSignInOptions",
     tag,
     summary: "Get the ways to sign in besides API keys and links",
+    description: "For a sign-in page; it says nothing about any user.",
     access: { kind: "public" },
     response: data(200, SignInOptions),
     example: { response: options },

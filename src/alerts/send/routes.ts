@@ -83,6 +83,7 @@ export const alertRoutes = [
     id: "getAlertSettings",
     tag,
     summary: "Get how you are told of alerts",
+    description: "Whether alerts are mailed to you.",
     access: { kind: "caller" },
     response: data(200, AlertSettingsSchema),
     example: { response: settings },

@@ -16,8 +16,8 @@ export async function checkMongodb(url: string): Promise<Finding[]> {
   } catch (error) {
     const fault = asSetupError(error);
     if (fault) return [problem("MongoDB", fault.message, "correct the setting, or that MongoDB")];
-    const reason = reasonOfAway(error as Error, url);
-    return [problem("MongoDB", `can't be used: ${reason}`, "start it, or correct MONGODB_URL")];
+    const reason = reasonOfAway(error as Error);
+    return [problem("MongoDB", `does not respond: ${reason}`, "start it, or correct MONGODB_URL")];
   } finally {
     await connection.close();
   }

@@ -46,12 +46,10 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
     ["Node.js", async () => judgeProgram(SUPPORTED.node, process.versions.node)],
     ["npm", () => checkNpm(config.npmEnvironment)],
   ]);
-  const isDown = stores.some(
-    ({ check, severity }) => severity === "problem" && (check === "MongoDB" || check === "Redis"),
-  );
+  const isDown = stores.some(({ message }) => message.includes("not respond"));
   if (isDown) {
-    const advice = "repeat this when both stores can be used";
-    return [...stores, note("everything else", "was not checked, because a store can't be used", advice)];
+    const advice = "repeat this when both stores respond";
+    return [...stores, note("everything else", "was not checked, because a store does not respond", advice)];
   }
   try {
     return [...stores, ...(await withPlatform(platform => run(checksOf(platform))))];

@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import { armFailpoint } from "../../lib/failpoint.ts";
 import { connectMongo } from "../../store/mongo.ts";
-import { rejectUnusableServer } from "../../store/mongo-setup.ts";
+import { rejectWithoutReplicaSet } from "../../store/mongo-setup.ts";
 import { migrate, printPlan } from "../../store/schema/migrate.ts";
 import { MIGRATIONS } from "../../store/schema/migrations.ts";
 import { checkMongodbVersion } from "../../store/server-versions.ts";
@@ -18,7 +18,7 @@ export async function migrateDatabase(
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const connection = await connectMongo(config.mongodbUrl, { producer: false, deadlineMs: DEADLINE_MS });
   try {
-    await rejectUnusableServer(connection);
+    await rejectWithoutReplicaSet(connection);
     await checkMongodbVersion(connection, say);
     const { db } = connection;
     if (!db) throw new Error("not connected");

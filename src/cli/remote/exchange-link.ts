@@ -23,7 +23,7 @@ export function parseLink(text: string): SignInLink | null {
  * Uses a sign-in link up and returns an API key for this machine: the link starts a session, which makes the key and ends.
  * Throws the client's errors, and AppError `invalid` if what responds sets no session.
  */
-export async function exchangeLink({ url, token }: SignInLink): Promise<Schemas["NewApiKey"]> {
+export async function exchangeLink({ url, token }: SignInLink): Promise<Schemas["CreatedApiKey"]> {
   let cookie: string | undefined;
   const client = new Headwater({
     url,
