@@ -74,8 +74,8 @@ function checkProp(prop: DescribedProp): FieldError[] {
   return (kind.checkDeclared?.(prop) ?? []).map(found => fieldError(path + found.path, found.message));
 }
 
-/** What an action has no use for: an event runs it, and it remembers nothing (docs/component-api.md#actions). */
-const SOURCES_ONLY = new Set([TIMER_TYPE, HTTP_TYPE, APPHOOK_TYPE, "$.service.db"]);
+/** What an action has no use for, because an event runs it (docs/component-api.md#actions). */
+const SOURCES_ONLY = new Set([TIMER_TYPE, HTTP_TYPE, APPHOOK_TYPE]);
 
 function checkAction(description: ComponentDescription): FieldError[] {
   if (!isAction(description)) return [];

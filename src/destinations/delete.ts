@@ -1,8 +1,9 @@
+import { SourceMemories } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { deleteWebhook } from "../webhooks/delete.ts";
 
 /**
- * Deletes a destination as `deleteWebhook` deletes a webhook, and closes this process's connection to it. Those of other
+ * Deletes a destination as `deleteWebhook` deletes a webhook, and the db of an action, and closes this process's connection to it. Those of other
  * processes, which are used no more, are closed when they have been idle for `LIMITS.destinationIdleMs`.
  */
 export async function deleteDestination(
@@ -10,5 +11,6 @@ export async function deleteDestination(
   destinationId: string,
 ): Promise<void> {
   await deleteWebhook(platform, destinationId);
+  await SourceMemories(platform.mongo).deleteOne({ _id: destinationId });
   platform.lastingConnections.drop(destinationId);
 }

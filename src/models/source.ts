@@ -135,9 +135,9 @@ export const Sources = collection<Source>(
     ),
 );
 
-/** What a source's runs remember; read before a run and written after it (docs/design.md#guarantee-4). */
+/** What a source's runs remember, read before a run and written after it (docs/design.md#guarantee-4); of an action, its db. */
 export interface SourceMemory {
-  /** The source's id. */
+  /** The id of the source, or of the action. */
   _id: string;
   /** JSON of `$.service.db`; its keys are the user's own, so they must not become MongoDB field names. */
   db: string;

@@ -113,8 +113,7 @@ describe("compatibility: actions", () => {
       "hooks.deploy",
       "props.timer",
       "props.http",
-      "props.db",
     ]);
-    expect(error.message).to.include("props.db: $.service.db is for sources; an action can't have it");
+    expect(error.message).to.include("props.timer: $.interface.timer is for sources; an action can't have it");
   });
 });

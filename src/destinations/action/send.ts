@@ -16,6 +16,7 @@ import type { ActionRequest, CallResult, DescribedProp, PropValues } from "../..
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../message.ts";
 import { openSettings } from "../settings.ts";
 import { collectOutput } from "./collect-output.ts";
+import { type Db, hasDb, readDb, saveDb } from "./db.ts";
 import { takeSeat } from "./seats.ts";
 import type { ActionSettings } from "./settings.ts";
 import { actionMs } from "./time.ts";
@@ -33,6 +34,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
   let code: Code;
   let props: PropValues;
   let added: DescribedProp[] | undefined;
+  let db: Db | undefined;
   let tokens: UsedToken[];
   try {
     const settings = openSettings<ActionSettings>(platform.secrets, destination);
@@ -46,13 +48,15 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
     const connected = await connectProps(platform, owner, { props: declared, values: filled }, signal);
     tokens = connected.tokens;
     props = propValuesForRun(declared, connected.values, { endpointUrl: null });
+    db = hasDb(declared) ? await readDb(platform, destination._id) : undefined;
     await checkQuota(platform, destination.owner_id);
   } catch (error) {
     if (signal?.aborted)
       throw new AppError("unavailable", "stopped before the action ended", { cause: error });
     return failedBefore(error, platform.clock() - atMs);
   }
-  const result = await call(platform, destination, { code, props, added, scope }, signal);
+  const result = await call(platform, destination, { code, props, added, scope, db }, signal);
+  if (db && result.db) await saveDb(platform, destination._id, db, result.db);
   await countRuns(platform, destination.owner_id, 1, result.durationMs).catch(() => undefined);
   await noteUse(platform, { tokens, by: destination._id }, result);
   return responseOf(result);
@@ -73,12 +77,14 @@ interface Request {
   /** The props that `additionalProps` made. */
   added: DescribedProp[] | undefined;
   scope: ActionRequest;
+  /** What its db holds; absent if it has none. */
+  db: Db | undefined;
 }
 
 async function call(
   platform: SendDeps,
   { _id, owner_id: owner }: Destination,
-  { code: { bundle }, props, added, scope }: Request,
+  { code: { bundle }, props, added, scope, db = {} }: Request,
   signal: AbortSignal | undefined,
 ): Promise<CallResult> {
   const sandboxes = await platform.sandboxes();
@@ -90,7 +96,7 @@ async function call(
     const result = await sandboxes.call(
       `${key}:${seat}`,
       bundle,
-      { call: "action", event: scope, props, added, db: {} },
+      { call: "action", event: scope, props, added, db },
       {
         owner,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,

@@ -1,12 +1,14 @@
 import { expect } from "chai";
 import { sendToAction } from "../../../src/destinations/action/send.ts";
 import { createDestination } from "../../../src/destinations/create.ts";
+import { deleteDestination } from "../../../src/destinations/delete.ts";
 import type { SendDeps } from "../../../src/destinations/message.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
+import { SourceMemories } from "../../../src/models/source.ts";
 import type { Destination } from "../../../src/models/webhook.ts";
 import type { CallOptions } from "../../../src/sandbox/call-options.ts";
 import type { Sandboxes } from "../../../src/sandbox/host.ts";
-import type { CallRequest } from "../../../src/sandbox/protocol.ts";
+import type { CallRequest, CallResult } from "../../../src/sandbox/protocol.ts";
 import { rejection } from "../../components/rejection.ts";
 import { OWNER, webhookOf } from "../../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
@@ -49,6 +51,50 @@ describe("an attempt of an action", () => {
     const sandboxes = async () => ({ call }) as unknown as Sandboxes;
     return { ...platform, config: { ...platform.config, sandbox }, sandboxes } as SendDeps;
   };
+
+  it("has a db of its destination, which is kept if the attempt fails, and merged with those that ran at the same time", async () => {
+    const code = `export default { name: "B", version: "1", type: "action", props: { db: "$.service.db" }, run() {} };`;
+    const { id } = await createDestination(platform, {
+      action: { component_code: code },
+      ownerId: OWNER,
+      userId: OWNER,
+    });
+    const own = (await webhookOf(platform, id)) as Destination;
+    const seen: unknown[] = [];
+    const results: Partial<CallResult>[] = [];
+    let whenCalled = async () => undefined as unknown;
+    const call: Sandboxes["call"] = async (_key, _bundle, { db }) => {
+      seen.push(db);
+      const result = results.shift();
+      await whenCalled();
+      return { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0, ...result };
+    };
+    const deps = { ...platform, sandboxes: async () => ({ call }) as unknown as Sandboxes } as SendDeps;
+    const send = (to = own) => sendToAction(deps, to, message, undefined, platform.clock());
+    const failed = { error: { code: "Error", message: "no", stack: "" } };
+    results.push({ db: { a: 1, b: 1 }, ...failed });
+    await send();
+    // While this one runs, another one changes other keys.
+    results.push({ db: { a: 1, b: 2, mine: true } }, { db: { "dotted.$key": 3, b: 1 } });
+    whenCalled = async () => {
+      whenCalled = async () => undefined;
+      await send();
+    };
+    await send();
+    await send();
+    expect(seen).to.deep.equal([{}, { a: 1, b: 1 }, { a: 1, b: 1 }, { b: 2, mine: true, "dotted.$key": 3 }]);
+    // The code of the first destination has no db.
+    results.push({ db: { set: "by an app" } });
+    await send(destination);
+    await send(destination);
+    expect(seen.slice(-2)).to.deep.equal([{}, {}]);
+    await deleteDestination(platform, id);
+    results.push({ db: { late: true } });
+    await send();
+    expect(
+      await SourceMemories(platform.mongo).countDocuments({ _id: { $in: [id, destination._id] } }),
+    ).to.equal(0);
+  });
 
   it("comes again later if no sandbox is free in time", async () => {
     const deps = busy(20 - LIMITS.actionWaitMs.value - 30_000);
