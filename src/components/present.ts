@@ -15,6 +15,7 @@ export function presentComponent(component: Component) {
     version,
     key,
     component_url,
+    ...ownWords(description),
     configurable_props: presentProps(description),
     additional_props: description.hasAdditionalProps === true,
     owner_id,
@@ -23,6 +24,12 @@ export function presentComponent(component: Component) {
     updated_at,
   };
 }
+
+/** Returns what a component says of itself, as the API shows it. */
+export const ownWords = (description: Pick<ComponentDescription, "description" | "dedupe"> | undefined) => ({
+  description: description?.description ?? null,
+  dedupe: description?.dedupe ?? null,
+});
 
 /** Returns the props of a component as the API shows them. */
 export const presentProps = ({ props }: Pick<ComponentDescription, "props">) =>

@@ -27,6 +27,8 @@ const shown = {
   version: "0.0.1",
   key: "hello-http",
   component_url: null,
+  description: null,
+  dedupe: null,
   configurable_props: [{ name: "http", type: "$.interface.http" }],
   additional_props: false,
   owner_id: "u_0CjB8sXp1LmN4vYb",

@@ -18,6 +18,16 @@ export const TypeOfComponent = Type.Union([Type.Literal("source"), Type.Literal(
   description: "What it is deployed as: a source, or an action, which is a destination (docs/actions.md).",
 });
 
+/** What a component says of itself in its code, in its own view and in those of its sources. */
+export const OwnWords = {
+  description: Type.Union([Type.String(), Type.Null()], {
+    description: "The `description` of the component's code.",
+  }),
+  dedupe: Type.Union([Type.Literal("unique"), Type.Literal("greatest"), Type.Literal("last"), Type.Null()], {
+    description: "How events are told apart by their id (docs/component-api.md#dedupe); null: not at all.",
+  }),
+};
+
 /** A component as the API shows it (docs/rest-api.md#component). */
 export const ComponentSchema = Type.Object(
   {
@@ -29,6 +39,7 @@ export const ComponentSchema = Type.Object(
     version: Type.String(),
     key: Type.Union([Type.String(), Type.Null()]),
     component_url: Type.Union([Type.String(), Type.Null()]),
+    ...OwnWords,
     configurable_props: Type.Array(ConfigurableProp),
     additional_props: Type.Boolean({
       description: "True if its code makes further props, which `POST /components/{id}/props` gets.",

@@ -1,5 +1,5 @@
 import { shownOrg } from "../accounts/shown-org.ts";
-import { presentProps as describeProps } from "../components/present.ts";
+import { presentProps as describeProps, ownWords } from "../components/present.ts";
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
@@ -26,6 +26,7 @@ export async function presentSources(platform: Deps, sources: Source[]) {
       user_id: source.user_id,
       ...shownOrg(source.owner_id),
       component_id: source.component_id,
+      ...ownWords(component?.description),
       configured_props: presentProps(props, values, factsOf(platform, source, component)),
       dynamic_props_id: dynamic?.id ?? null,
       active: source.active,

@@ -56,6 +56,8 @@ const shown = {
   id: "dc_0CjB9uPc7RfT1xLs",
   user_id: "u_0CjB8sXp1LmN4vYb",
   component_id: "sc_0CjB8zQw2MnP5vTa",
+  description: null,
+  dedupe: null,
   configured_props: {
     http: { endpoint_url: "https://headwater.example/in/Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe" },
   },

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
-import { ComponentCode, ComponentUrl, ConfigurableProp } from "../components/schema.ts";
+import { ComponentCode, ComponentUrl, ConfigurableProp, OwnWords } from "../components/schema.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -35,6 +35,7 @@ export const SourceSchema = Type.Object(
     user_id: Type.String(),
     org_id: ShownOrgId,
     component_id: Type.String(),
+    ...OwnWords,
     configured_props: ShownProps,
     dynamic_props_id: Type.Union([Type.String(), Type.Null()], {
       description:

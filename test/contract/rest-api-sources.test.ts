@@ -20,6 +20,8 @@ const FIELDS = [
     "name",
     "name_slug",
     "dynamic_props_id",
+    "description",
+    "dedupe",
   ],
 ];
 

@@ -4,8 +4,8 @@ import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
 import { typeOf } from "../is-action.ts";
-import { presentProps } from "../present.ts";
-import { ComponentCode, ComponentSchema, TypeOfComponent } from "../schema.ts";
+import { ownWords, presentProps } from "../present.ts";
+import { ComponentCode, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
 import { describeCode } from "./describe-code.ts";
 import { EmitSchema, presentEmit } from "./present-emits.ts";
@@ -43,7 +43,7 @@ const DescribedCode = Type.Object(
         name: Type.String(),
         version: Type.String(),
         key: OrNull(Type.String()),
-        description: OrNull(Type.String()),
+        ...OwnWords,
         configurable_props: ComponentSchema.properties.configurable_props,
         additional_props: ComponentSchema.properties.additional_props,
         packages: Type.Record(Type.String(), Type.String(), {
@@ -109,6 +109,7 @@ const exampleDescribed: Static<typeof DescribedCode> = {
     version: "0.0.1",
     key: "hello-http",
     description: null,
+    dedupe: null,
     configurable_props: [{ name: "http", type: "$.interface.http" }],
     additional_props: false,
     packages: {},
@@ -156,7 +157,7 @@ export const trialRoutes = [
           name: description.name,
           version: description.version,
           key: description.key ?? null,
-          description: description.description ?? null,
+          ...ownWords(description),
           configurable_props: presentProps(description),
           additional_props: description.hasAdditionalProps === true,
           packages,

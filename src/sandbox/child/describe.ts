@@ -50,6 +50,7 @@ export function describeProp(name: string, prop: PropDefinition): Record<string,
   if (Array.isArray(prop.options)) described.options = asJson(prop.options);
   if (typeof prop.options === "function") described.remoteOptions = true;
   if (prop.type === "app" && typeof prop.app === "string") described.app = prop.app;
+  if (typeof prop.appProp === "string") described.appProp = prop.appProp;
   // Old code sets the interval directly on the prop (docs/component-api.md#props).
   const oldTimer = prop.intervalSeconds === undefined ? undefined : { intervalSeconds: prop.intervalSeconds };
   if (prop.type === "$.interface.apphook") Object.assign(described, describeEvents(prop));
@@ -60,9 +61,8 @@ export function describeProp(name: string, prop: PropDefinition): Record<string,
   return described;
 }
 
-function describeEvents({ appProp, eventNames }: PropDefinition): Record<string, unknown> {
+function describeEvents({ eventNames }: PropDefinition): Record<string, unknown> {
   return {
-    ...(typeof appProp === "string" && { appProp }),
     ...(Array.isArray(eventNames) && { eventNames: eventNames.map(String) }),
     ...(typeof eventNames === "function" && { remoteEventNames: true }),
   };
