@@ -88,7 +88,7 @@ async function runOnce(
   signal.throwIfAborted();
   const child = spawn(options.deno, denoArguments({ ...options, workspace }), {
     cwd: workspace.privateFolder,
-    env: denoEnvironment(folder),
+    env: denoEnvironment(options.hostFolder, folder),
     stdio: ["pipe", "pipe", "ignore"],
     signal,
     killSignal: "SIGKILL",

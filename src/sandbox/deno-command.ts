@@ -2,11 +2,16 @@ import { join } from "node:path";
 import type { Prelude } from "./prelude.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The name of the program. Under that of `node`, deno would grant all permissions. */
+export const DENO = "deno";
+
+/** Returns the folder, on the PATH of sandboxes, that has the program. */
+export const programFolder = (hostFolder: string): string => join(hostFolder, "bin");
+
 /** A path that can't be created, so that deno keeps its cache in memory. */
 const NO_CACHE = "/dev/null/none";
 
 export interface DenoOptions {
-  hostFolder: string;
   prelude: Prelude;
   workspace: Workspace;
   heapMb: number;
@@ -15,16 +20,9 @@ export interface DenoOptions {
 /**
  * Returns deno's arguments. They permit access to the private folder, the gateway's socket and the component's file.
  */
-export function denoArguments({ hostFolder, prelude, workspace, heapMb }: DenoOptions): string[] {
-  const shims = join(hostFolder, "node-");
-  const readable = [
-    workspace.privateFolder,
-    workspace.gatewayPath,
-    workspace.modulePath,
-    `${shims}fs.js`,
-    `${shims}fs-promises.js`,
-    `${shims}os.js`,
-  ];
+export function denoArguments({ prelude, workspace, heapMb }: DenoOptions): string[] {
+  const { privateFolder, gatewayPath, modulePath } = workspace;
+  const readable = [privateFolder, gatewayPath, modulePath, ...prelude.shims];
   return [
     "run",
     "--quiet",
@@ -49,7 +47,18 @@ export function denoArguments({ hostFolder, prelude, workspace, heapMb }: DenoOp
   ];
 }
 
-/** Returns deno's environment. `denoFolder` contains its compiled code, and what it stores for the component. */
-export function denoEnvironment(denoFolder = NO_CACHE): Record<string, string> {
-  return { DENO_DIR: denoFolder, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
+/**
+ * Returns deno's environment. `denoFolder` contains its compiled code, and what it stores for the component. The native code of
+ * subsystems that Node does not have is switched off: GPUs and drawing.
+ */
+export function denoEnvironment(hostFolder: string, denoFolder = NO_CACHE): Record<string, string> {
+  return {
+    PATH: programFolder(hostFolder),
+    TZ: "UTC",
+    DENO_DIR: denoFolder,
+    NO_COLOR: "1",
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_WEBGPU_BACKEND: "none",
+    DENO_DISABLE_OFFSCREEN_CANVAS: "1",
+  };
 }

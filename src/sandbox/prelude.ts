@@ -11,6 +11,8 @@ export interface Prelude {
   /** The file that deno runs. */
   main: string;
   importMap: string;
+  /** Modules that the import map names. */
+  shims: string[];
 }
 
 /** What the build has bundled (`script/lib/build.mjs`); the sources have none. */
@@ -22,7 +24,7 @@ export async function writePrelude(folder: string): Promise<Prelude> {
   if (existsSync(BUILT)) await copyFile(BUILT, main);
   else await bundlePrelude(main);
   await chmod(main, READABLE);
-  return { main, importMap: await writeImportMap(folder) };
+  return { main, ...(await writeImportMap(folder)) };
 }
 
 /** Bundles `child/` and undici into one file. */
@@ -53,15 +55,16 @@ export async function bundlePrelude(outfile: string): Promise<void> {
 const READABLE = 0o644;
 
 /** Built-in modules whose functions the child replaces; see `child/redirect-tmp.ts` and `child/lock-down.ts`. */
-const PATCHED = ["node:fs", "node:fs/promises", "node:os"];
+const PATCHED = ["node:fs", "node:fs/promises", "node:os", "node:process"];
 
 /**
  * deno fixes the named exports of a built-in module before the child can replace them, so that
  * `import { hostname } from "node:os"` would still return the original. The import map redirects such imports to a
- * module that reads the replaced functions.
+ * module that reads the replaced functions. The child must not import them, which would be before that.
  */
-async function writeImportMap(folder: string): Promise<string> {
+async function writeImportMap(folder: string): Promise<Pick<Prelude, "importMap" | "shims">> {
   const imports: Record<string, string> = {};
+  const shims: string[] = [];
   for (const name of PATCHED) {
     const exported = Object.keys(require(name) as object).filter(key => /^[A-Za-z_$][\w$]*$/.test(key));
     const file = join(folder, `${name.replace(/\W/g, "-")}.js`);
@@ -71,11 +74,12 @@ async function writeImportMap(folder: string): Promise<string> {
       `const builtin = process.getBuiltinModule("${name}");\nexport default builtin;\nexport const { ${names} } = builtin;\n`,
     );
     await chmod(file, READABLE);
+    shims.push(file);
     imports[name] = `file://${file}`;
     if (builtinModules.includes(name.slice(5))) imports[name.slice(5)] = `file://${file}`;
   }
   const path = join(folder, "import-map.json");
   await writeFile(path, JSON.stringify({ imports }));
   await chmod(path, READABLE);
-  return path;
+  return { importMap: path, shims };
 }

@@ -1,10 +1,10 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { chmod, chown, copyFile, link, mkdir, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, link, mkdir, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { denoEnvironment } from "./deno-command.ts";
+import { DENO, denoEnvironment, programFolder } from "./deno-command.ts";
 import { inheritedDescriptors } from "./descriptors.ts";
-import { ALL_STEPS, type KernelLimits, type Step, stepsOf } from "./privilege-steps.ts";
+import { ALL_STEPS, type Confinement, type KernelLimits, type Step, stepsOf } from "./privilege-steps.ts";
 import { claimUserIds, type UserIds } from "./user-ids.ts";
 
 /** How sandboxes are started with fewer privileges than the worker (docs/decisions/0010-sandbox-privileges.md). */
@@ -15,8 +15,8 @@ export interface Privileges {
   missing: readonly string[];
   /** The user ids of sandboxes; undefined if sandboxes run as the worker's user. */
   ids: UserIds | undefined;
-  /** Returns the command that starts deno with these restrictions as the user `id`. */
-  command(denoArguments: readonly string[], id: number | undefined): Command;
+  /** Returns the command that starts deno with these restrictions. */
+  command(denoArguments: readonly string[], confinement: Confinement): Command;
   close(): Promise<void>;
 }
 
@@ -78,14 +78,15 @@ async function choosePrivileges(
   ids: UserIds | undefined,
   devNull: number,
 ): Promise<{ chosen: Step[]; command: Privileges["command"] }> {
-  const deno = ids ? await reachableDeno(options) : options.deno;
+  const deno = await linkDeno(options, ids !== undefined);
   const stdio = stdioWithout(inheritedDescriptors(), devNull);
-  const compose = (steps: readonly Step[]) => (args: readonly string[], id: number | undefined) => {
-    const [file = deno, ...rest] = [...steps.flatMap(step => step.prefix(id)), deno, ...args];
+  const compose = (steps: readonly Step[]) => (args: readonly string[], confinement: Confinement) => {
+    const [file = DENO, ...rest] = [...steps.flatMap(step => step.prefix(confinement)), DENO, ...args];
+    const { id } = confinement;
     const bySpawn = steps.some(step => step.setsId === "by spawn") && id !== undefined;
     return { file, args: rest, options: { stdio, ...(bySpawn && { uid: id, gid: id }) } };
   };
-  const chosen = await chooseSteps(stepsOf(options.limits, ids !== undefined), async steps => {
+  const chosen = await chooseSteps(stepsOf(options.limits, ids !== undefined, deno), async steps => {
     const id = steps.some(step => step.setsId) ? ids?.first : undefined;
     return probe(compose(steps), options.hostFolder, id);
   });
@@ -110,7 +111,7 @@ async function chooseSteps(kinds: Step[][], works: (steps: Step[]) => Promise<bo
 
 /** Returns true if deno starts in a folder that the id owns and can read a file in the host's folder. */
 async function probe(
-  compose: (args: readonly string[], id: number | undefined) => Command,
+  compose: Privileges["command"],
   hostFolder: string,
   id: number | undefined,
 ): Promise<boolean> {
@@ -124,11 +125,15 @@ async function probe(
       await chown(folder, id, id);
     }
     const denoArguments = ["run", "--no-prompt", "--no-config", "--no-lock", "--allow-sys=uid,gid", file];
-    const command = compose([...denoArguments, ...(id === undefined ? [] : [String(id)])], id);
+    const command = compose([...denoArguments, ...(id === undefined ? [] : [String(id)])], {
+      id,
+      readable: [file],
+      writable: [],
+    });
     const child = spawn(command.file, command.args, {
       ...command.options,
       cwd: folder,
-      env: denoEnvironment(),
+      env: denoEnvironment(hostFolder),
       timeout: PROBE_MS,
     });
     child.stdout?.resume();
@@ -153,16 +158,29 @@ function stdioWithout(inherited: readonly number[], devNull: number): StdioOptio
 }
 
 /**
- * Returns a path of deno that other users can reach: a copy in the host's folder if deno is below a folder such as
- * `/root`, which only its owner may enter.
+ * Makes deno the program `deno` of a folder on the PATH, so that what a component finds as the name of its program has no
+ * path of the server: a link, or a copy if deno is below a folder such as `/root`, which only its owner may enter, and other users
+ * must reach it. Returns the path of the file itself.
  */
-async function reachableDeno({ deno, hostFolder }: PrivilegeOptions): Promise<string> {
-  for (let path = dirname(deno); path !== dirname(path); path = dirname(path)) {
-    if (((await stat(path)).mode & 0o001) !== 0) continue;
-    const copy = join(hostFolder, "deno-binary");
-    await link(deno, copy).catch(() => copyFile(deno, copy));
-    await chmod(copy, 0o755);
-    return copy;
+async function linkDeno({ deno, hostFolder }: PrivilegeOptions, forOtherUsers: boolean): Promise<string> {
+  const folder = programFolder(hostFolder);
+  const path = join(folder, DENO);
+  await mkdir(folder, { mode: 0o755, recursive: true });
+  await chmod(folder, 0o755);
+  const real = await realpath(deno);
+  if (!forOtherUsers || (await canBeEntered(real))) {
+    await symlink(real, path);
+    return real;
   }
-  return deno;
+  await link(real, path).catch(() => copyFile(real, path));
+  await chmod(path, 0o755);
+  return path;
+}
+
+/** Returns true if other users may enter all folders above a file. */
+async function canBeEntered(file: string): Promise<boolean> {
+  for (let path = dirname(file); path !== dirname(path); path = dirname(path)) {
+    if (((await stat(path)).mode & 0o001) === 0) return false;
+  }
+  return true;
 }

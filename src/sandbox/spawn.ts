@@ -63,17 +63,29 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
     const { privateFolder, gatewayPath } = workspace;
     gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
     await workspace.grantGateway();
-    const command = privileges.command(denoArguments({ ...options, workspace }), id);
+    const { main, importMap, shims } = options.prelude;
+    const folders = [privateFolder, ...(workspace.denoFolder ? [workspace.denoFolder] : [])];
+    const command = privileges.command(denoArguments({ ...options, workspace }), {
+      id,
+      readable: [
+        main,
+        importMap,
+        ...shims,
+        workspace.modulePath,
+        ...folders,
+        ...(cacheFolder ? [cacheFolder] : []),
+      ],
+      writable: [privateFolder],
+    });
     const process = spawn(command.file, command.args, {
       ...command.options,
       cwd: privateFolder,
-      env: denoEnvironment(workspace.denoFolder),
+      env: denoEnvironment(hostFolder, workspace.denoFolder),
       // Its own process group, so that a kill includes every process it may have started.
       detached: true,
     });
     // Rejects if the system can't start it, for example for lack of processes.
     if (process.pid === undefined) await once(process, "spawn");
-    const folders = [privateFolder, ...(workspace.denoFolder ? [workspace.denoFolder] : [])];
     const child = new Child(process, folders, limits);
     void preferForOomKill(child.pid);
     giveWay(child.pid);

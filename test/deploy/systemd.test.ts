@@ -58,7 +58,7 @@ describe("the systemd units", () => {
   it("allow what sandboxes are made of, and do not start again what can't start", () => {
     const unit = readFileSync(deployPath("systemd", "headwater@.service"), "utf8");
     expect(unit).to.match(/^RestrictNamespaces=user net$/m);
-    expect(unit).to.match(/^SystemCallFilter=@system-service unshare$/m);
+    expect(unit).to.match(/^SystemCallFilter=@system-service unshare( landlock_\w+){3}$/m);
     expect(unit).to.match(new RegExp(`^RestartPreventExitStatus=.*\\b${EXIT_CONFIG}\\b`, "m"));
     expect(unit).to.not.match(/^(PrivateUsers|MemoryDenyWriteExecute)=/m);
   });

@@ -74,7 +74,7 @@ describe("an escape by a child that sends arbitrary messages", () => {
         close: () => Promise.resolve(),
       },
       hostFolder: folder.path,
-      prelude: { main, importMap },
+      prelude: { main, importMap, shims: [] },
       cacheFolder: undefined,
       modulePath,
       isShared: false,
