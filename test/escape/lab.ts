@@ -7,7 +7,7 @@ import type { Bundle } from "../../src/sandbox/bundle.ts";
 import type { CallOptions } from "../../src/sandbox/call-options.ts";
 import type { Sandboxes, SandboxesOptions } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
-import { bundleOf, openTestSandboxes, RUN, running } from "../sandbox/sandbox-fixture.ts";
+import { bundleOf, GET_DENO, openTestSandboxes, RUN, running } from "../sandbox/sandbox-fixture.ts";
 import { until } from "../support/until.ts";
 
 /** A sandbox host with attackers and a neighbour, and what the attackers must not reach. */
@@ -58,8 +58,9 @@ const ATTACKER = bundleOf(`
   ${MODULES.map(([name, from]) => `import * as ${name} from "${from}";`).join("\n")}
   const AsyncFunction = (async () => {}).constructor;
   export default { name: "Attacker", version: "1", async run(event) {
-    const attempt = new AsyncFunction("emit", "at", ${names.map(name => JSON.stringify(name)).join(", ")}, event.code);
-    const value = await attempt.call(this, this.$emit, event.at, ${names.map(name => `${name}.default ?? ${name}`).join(", ")});
+    const attempt = new AsyncFunction("emit", "at", "Deno", ${names.map(name => JSON.stringify(name)).join(", ")}, event.code);
+    ${GET_DENO}
+    const value = await attempt.call(this, this.$emit, event.at, Deno, ${names.map(name => `${name}.default ?? ${name}`).join(", ")});
     this.$emit({ escaped: value === undefined ? "nothing" : value });
   } };`);
 

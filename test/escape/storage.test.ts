@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { folderBytes } from "../../src/sandbox/measure-folder.ts";
-import { running } from "../sandbox/sandbox-fixture.ts";
+import { GET_DENO, running } from "../sandbox/sandbox-fixture.ts";
 import { until } from "../support/until.ts";
 import { type Lab, openLab } from "./lab.ts";
 
@@ -50,6 +50,7 @@ const WAYS = [
     return { put: (url, text) => cache.put(url, new Response(text)), match: async url => (await cache.match(url))?.text() };
   }`,
   `async () => {
+    ${GET_DENO}
     const { core } = Deno[Deno.internal];
     const id = await core.ops.op_cache_storage_open("shared");
     const cache = new Cache();

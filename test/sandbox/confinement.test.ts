@@ -9,7 +9,7 @@ import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
-import { bundleOf, openTestSandboxes, RUN } from "./sandbox-fixture.ts";
+import { bundleOf, GET_DENO, openTestSandboxes, RUN } from "./sandbox-fixture.ts";
 
 const IMPORTS = `
   import http, { get } from "node:http";
@@ -77,7 +77,7 @@ describe("the confinement of a sandbox", () => {
   });
 
   function run(sandboxes: Sandboxes, body: string): Promise<CallResult> {
-    const code = `${IMPORTS} export default { name: "T", version: "1", async run(event) { const { port, tlsPort } = event; ${body} } };`;
+    const code = `${IMPORTS} export default { name: "T", version: "1", async run(event) { const { port, tlsPort } = event; ${GET_DENO} ${body} } };`;
     return sandboxes.call(`k${++key}`, bundleOf(code), { ...RUN, event: { port, tlsPort } });
   }
 
@@ -241,17 +241,39 @@ describe("the confinement of a sandbox", () => {
     });
 
     it("shows nothing of the machine, and does not throw", async () => {
-      expect(await resultOf("[hostname(), os.hostname(), os.cpus(), os.networkInterfaces()]")).to.deep.equal([
-        "sandbox",
-        "sandbox",
-        [],
-        {},
-      ]);
+      expect(
+        await resultOf("[hostname(), os.hostname(), os.cpus().length, os.networkInterfaces()]"),
+      ).to.deep.equal(["sandbox", "sandbox", 1, {}]);
+      expect(
+        await resultOf(
+          "[process.constrainedMemory() > 1e8, process.availableMemory() > 1e8, os.getPriority()]",
+        ),
+      ).to.deep.equal([true, true, 0]);
       expect(
         await resultOf(
           "[process.getuid(), process.geteuid(), process.getgid(), process.getegid(), process.getgroups()]",
         ),
       ).to.deep.equal([1000, 1000, 1000, 1000, [1000]]);
+    });
+
+    it("shows no path of the server, by whatever way the process is found", async () => {
+      const shown =
+        (await resultOf(`Promise.all([process, import("node:process"), import("process"), process.getBuiltinModule("process")]).then(all => all.map(
+        ({ execPath, argv0, title, argv, execArgv, config, release, versions, report, mainModule }) =>
+          ({ execPath, argv0, title, argv, execArgv, config, release, versions, report: report.getReport(), mainModule })))`)) as {
+          versions: object;
+        }[];
+      for (const one of shown) {
+        expect(one).to.include({
+          execPath: "/usr/local/bin/node",
+          argv0: "deno",
+          title: "/usr/local/bin/node",
+        });
+        expect(one.versions).to.not.have.any.keys("deno", "typescript");
+      }
+      const text = JSON.stringify(shown);
+      for (const path of [process.cwd(), "prelude.js", "@deno", tmpdir()]) expect(text).to.not.contain(path);
+      expect(await resultOf("Intl.DateTimeFormat().resolvedOptions().timeZone")).to.equal("UTC");
     });
 
     for (const expression of [

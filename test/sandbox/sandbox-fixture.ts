@@ -29,6 +29,9 @@ export const openOwnSandboxes = (): Promise<Sandboxes> => openSandboxes(OPTIONS)
 
 export const bundleOf = (code: string): Bundle => ({ code, hash: "test" });
 
+/** Code that gets what is hidden from components, as if it were a module of deno's own: no wall depends on the hiding. */
+export const GET_DENO = `const Deno = process.getBuiltinModule("node:vm").runInThisContext("Deno", { filename: "ext:attacker" });`;
+
 /** Returns a component whose `run` has this body. */
 export const running = (body: string, rest = ""): Bundle =>
   bundleOf(`export default { name: "Test", version: "0.0.1", ${rest} async run(event) { ${body} } };`);

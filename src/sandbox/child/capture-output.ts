@@ -1,4 +1,3 @@
-import process from "node:process";
 import { Writable } from "node:stream";
 import { format, inspect } from "node:util";
 import type { LogLine } from "../protocol.ts";

@@ -10,6 +10,7 @@ import { type Component, componentOf, InvalidComponentError, objectOf } from "./
 import { describeComponent } from "./describe.ts";
 import { describeError } from "./describe-error.ts";
 import { askEventNames } from "./event-names.ts";
+import { useNodeGlobals } from "./global-scope.ts";
 import { isUnauthorized } from "./is-unauthorized.ts";
 import { lockDown } from "./lock-down.ts";
 import { secretsOf } from "./mask-secrets.ts";
@@ -64,16 +65,6 @@ function onUncaught(error: unknown): void {
   }
 }
 
-const events = globalThis as unknown as EventTarget;
-events.addEventListener("unhandledrejection", event => {
-  event.preventDefault();
-  onUncaught((event as Event & { reason: unknown }).reason);
-});
-events.addEventListener("error", event => {
-  event.preventDefault();
-  onUncaught((event as Event & { error: unknown }).error);
-});
-
 function failLoading(error: unknown): void {
   if (error instanceof InvalidComponentError)
     send({ kind: "rejected", path: error.path, message: error.message });
@@ -94,6 +85,7 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
   useFolder(message.privateFolder);
   if (message.isShared) enterFolder = openSourceFolders(message.privateFolder);
   lockDown();
+  useNodeGlobals(onUncaught);
   captureOutput((level, text) => {
     if (isOfCurrent()) current?.log(level, () => authorText(text()));
   });
@@ -142,7 +134,7 @@ async function runCalls(
     const number = firstCall + i;
     const call = openCall(number, limits);
     current = call;
-    const db = openDb(entries, limits, call.fail);
+    const db = openDb(entries, limits, call.fail, call.write);
     warnOfLateEmits(call);
     // Each call gets a new copy of the props, so that it does not see the changes of the previous call.
     const callRequest = { ...request, event: events[i], props: parse(props) };

@@ -1,5 +1,4 @@
 import type { promises } from "node:fs";
-import process from "node:process";
 import { PACKAGE_FILES, sourceFolder } from "./source-folder.ts";
 
 type Call = (...args: unknown[]) => unknown;

@@ -1,5 +1,5 @@
 /** Globals that undici provides. They are replaced together, because `instanceof` fails between two implementations. */
-const NAMES = ["fetch", "Headers", "Request", "Response", "FormData", "WebSocket", "EventSource"] as const;
+const NAMES = ["fetch", "Headers", "Request", "Response", "FormData", "WebSocket"] as const;
 
 type Undici = Record<(typeof NAMES)[number], unknown>;
 

@@ -1,4 +1,3 @@
-import process from "node:process";
 import { SCRIPT_START } from "./script-start.ts";
 
 // Stored before `redirect-tmp.ts` replaces them, because the bundle may be below `/tmp`.

@@ -1,5 +1,3 @@
-import process from "node:process";
-
 interface Fs {
   mkdirSync(path: string, options: { recursive: true }): void;
 }
