@@ -1,5 +1,5 @@
 import type { MessageSize } from "./check-message.ts";
-import { type ChildLimits, type ChildMessage, LOG_LINE_BYTES } from "./child/wire.ts";
+import { type ChildLimits, type ChildMessage, LOG_LINE_BYTES, MAX_DB_WRITES } from "./child/wire.ts";
 import type { CallResult, HttpResponse } from "./protocol.ts";
 
 export interface CallRecordOptions {
@@ -18,6 +18,8 @@ export class CallRecord {
   #emitBytes = 0;
   #emitParsedBytes = 0;
   #logBytes = 0;
+  readonly #dbWrites = new Map<string, unknown>();
+  #dbBytes = 0;
   #areLogsTruncated = false;
   #hasResponded = false;
 
@@ -40,11 +42,27 @@ export class CallRecord {
       case "respond":
         this.#respond(message);
         break;
+      case "db":
+        this.#dbBytes += size.bytes;
+        if (this.#dbBytes > MAX_DB_WRITES) this.#options.onViolation("too many writes to the db");
+        else this.#dbWrites.set(message.key, message.value);
+        break;
     }
   }
 
   result(): Pick<CallResult, "emits" | "logs"> {
     return { emits: this.#emits, logs: this.#logs };
+  }
+
+  /** Returns the db as the call left it that had this one at its start; undefined if it set nothing. */
+  dbAfter(before: Record<string, unknown>): Record<string, unknown> | undefined {
+    if (this.#dbWrites.size === 0) return undefined;
+    const entries = new Map(Object.entries(before));
+    for (const [key, value] of this.#dbWrites) {
+      if (value === undefined) entries.delete(key);
+      else entries.set(key, value);
+    }
+    return Object.fromEntries(entries);
   }
 
   #addEmit({ event, metadata }: ChildMessage & { kind: "emit" }, { bytes, parsedBytes }: MessageSize): void {

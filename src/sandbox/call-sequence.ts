@@ -15,6 +15,8 @@ export interface CallSequenceOptions extends CallListeners {
   /** Number of the first call. */
   firstCall: number;
   count: number;
+  /** The db that the first call has. */
+  db: Record<string, unknown>;
   limits: ChildLimits;
   usage: UsageTracker;
   /** A call has started; its own time runs from now on. */
@@ -38,9 +40,12 @@ export class CallSequence {
   #completed = 0;
   #hasStarted = false;
   #record: CallRecord;
+  /** As the last call that ended left it. */
+  #db: Record<string, unknown>;
 
   constructor(options: CallSequenceOptions) {
     this.#options = options;
+    this.#db = options.db;
     this.#record = this.#newRecord();
   }
 
@@ -72,9 +77,12 @@ export class CallSequence {
     return false;
   }
 
-  /** The process has ended: fails the call under way, if there is one. */
+  /** The process has ended: fails the call under way, if there is one. What it set in the db by then counts, as its events do. */
   fail(error: CallError): void {
-    if (this.#hasStarted || CAUSED_BY_HOST.has(error.code)) this.#endCall(0, true, { error });
+    if (!this.#hasStarted && !CAUSED_BY_HOST.has(error.code)) return;
+    const db = this.#record.dbAfter(this.#db);
+    const isKept = db !== undefined && !isDbTooLarge(db, this.#options.limits.maxDbBytes);
+    this.#endCall(0, true, { error, ...(isKept && { db }) });
   }
 
   #newRecord(): CallRecord {
@@ -95,6 +103,7 @@ export class CallSequence {
       ...this.#record.result(),
       ...(db && { db }),
     };
+    this.#db = db ?? this.#db;
     const index = this.#completed++;
     this.#record = this.#newRecord();
     onResult(index, { ...result, ...usage.endCall(reportedMs, isLast) });

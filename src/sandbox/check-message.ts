@@ -53,6 +53,7 @@ const SHAPES: Record<ChildMessage["kind"], object> = {
     },
     bodyBase64: { type: "string" },
   }),
+  db: shape({ call, key: { type: "string" }, value: {} }, ["value"]),
   ended: shape(
     {
       ...{ call, ms: { type: "number", minimum: 0 }, last: { const: true } },

@@ -71,7 +71,7 @@ export interface DescribedProp {
   customResponse?: boolean;
   /** Only for `app` props: the app's slug. */
   app?: string;
-  /** Only for `$.interface.apphook`: name of the `app` prop whose account has the events. */
+  /** Name of the `app` prop whose account the prop is about: that has the events of an apphook, or the channels to choose from. */
   appProp?: string;
   /** Only for `$.interface.apphook`: names of the events; absent for all, and if a function returns them. */
   eventNames?: string[];
@@ -157,8 +157,7 @@ export interface CallResult {
   emits: Emit[];
   logs: LogLine[];
   /**
-   * The db after the call, even if the call threw (docs/component-api.md#db). Absent if it is unchanged, or unknown
-   * because the process was killed.
+   * The db after the call, even if the call threw or its process was ended (docs/component-api.md#db). Absent if it is unchanged.
    */
   db?: Record<string, unknown>;
   /** Wall-clock duration of the call in milliseconds. */

@@ -134,6 +134,7 @@ export class Sandbox {
     const sequence = new CallSequence({
       firstCall,
       count: events.length,
+      db: request.db,
       limits: this.#limits,
       usage: this.#usage,
       onRespond: control.onRespond,

@@ -114,6 +114,8 @@ describe("compatibility: actions", () => {
       "props.timer",
       "props.http",
     ]);
-    expect(error.message).to.include("props.timer: $.interface.timer is for sources; an action can't have it");
+    expect(error.message).to.include(
+      "props.timer: $.interface.timer is for sources; an action can't have it",
+    );
   });
 });

@@ -1,4 +1,3 @@
-import process from "node:process";
 import { PACKAGE_FILES, sourceFolder } from "./source-folder.ts";
 import { OWN_FILE } from "./wire.ts";
 

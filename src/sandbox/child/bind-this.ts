@@ -5,6 +5,7 @@ import { httpRequestProp } from "./http-request.ts";
 import { readResponse } from "./http-respond.ts";
 import type { ServiceDb } from "./service-db.ts";
 import { isUnsupportedService, unsupportedService } from "./unsupported-service.ts";
+import { withHidden } from "./with-hidden.ts";
 
 export interface Binding {
   request: CallRequest;
@@ -13,7 +14,10 @@ export interface Binding {
   maxResponseBytes: number;
 }
 
-/** Returns `this` of run, hooks and methods: one flat object, new for each call (docs/component-api.md#shape). */
+/**
+ * Returns `this` of run, hooks and methods: one flat object, new for each call (docs/component-api.md#shape). What code gets by
+ * spreading it, which many send on as they get it, are the props alone.
+ */
 export function bindThis(component: Component, binding: Binding): Record<string, unknown> {
   const self: Record<string, unknown> = { ...binding.request.props };
   const own = propsOf(component);
@@ -26,12 +30,13 @@ export function bindThis(component: Component, binding: Binding): Record<string,
     if (value !== undefined) self[name] = value;
   }
   bindMethods(self, component.methods);
-  // Returns a promise because components await it; the event is sent before it returns.
-  self.$emit = (event: unknown, metadata?: unknown) => {
-    binding.call.emit(event, metadata);
-    return Promise.resolve();
-  };
-  return self;
+  return withHidden(self, {
+    // Returns a promise because components await it; the event is sent before it returns.
+    $emit(event: unknown, metadata?: unknown) {
+      binding.call.emit(event, metadata);
+      return Promise.resolve();
+    },
+  });
 }
 
 /** Returns the definition of a prop that `additionalProps` made: an app has the methods of the same app in the code. */
@@ -60,10 +65,13 @@ function propValue(prop: PropDefinition, value: unknown, binding: Binding): unkn
 
 function appProp(definition: PropDefinition, value: unknown, { db }: Binding): Record<string, unknown> {
   const { methods, props, ...rest } = definition;
-  const app: Record<string, unknown> = { ...rest, db, ...objectOf(value) };
-  app.$auth = objectOf(app.$auth);
+  const values = objectOf(value);
+  const app = withHidden({}, { ...rest, db });
   for (const [name, prop] of Object.entries(objectOf(props))) {
-    if (prop === "$.service.db" || objectOf(prop).type === "$.service.db") app[name] = db;
+    if (prop === "$.service.db" || objectOf(prop).type === "$.service.db") withHidden(app, { [name]: db });
+  }
+  for (const [name, given] of Object.entries({ ...values, $auth: objectOf(values.$auth) })) {
+    Object.defineProperty(app, name, { value: given, writable: true, configurable: true, enumerable: true });
   }
   bindMethods(app, methods);
   return app;
@@ -75,18 +83,19 @@ function httpProp(value: unknown, { request, call, maxResponseBytes }: Binding):
     typeof value === "string" ? value : (given.endpoint_url ?? given.endpointUrl ?? given.endpoint);
   // Hooks give it to senders.
   const endpoint = request.call === "run" ? known : (given.registeredUrl ?? known);
-  return {
-    endpoint,
-    endpointUrl: endpoint,
-    respond(response: unknown) {
-      call.respond(readResponse(response, maxResponseBytes));
-      return Promise.resolve();
+  return withHidden(
+    { endpoint, endpointUrl: endpoint },
+    {
+      respond(response: unknown) {
+        call.respond(readResponse(response, maxResponseBytes));
+        return Promise.resolve();
+      },
     },
-  };
+  );
 }
 
 function bindMethods(self: Record<string, unknown>, methods: unknown): void {
   for (const [name, method] of Object.entries(objectOf(methods))) {
-    self[name] = typeof method === "function" ? method.bind(self) : method;
+    withHidden(self, { [name]: typeof method === "function" ? method.bind(self) : method });
   }
 }

@@ -2,12 +2,14 @@ import { scanJson } from "../../lib/scan-json.ts";
 import type { EmitMetadata, HttpResponse, LogLine } from "../protocol.ts";
 import { readMetadata } from "./emit-metadata.ts";
 import { send, sendJson } from "./port.ts";
-import { type ChildLimits, LOG_LINE_BYTES } from "./wire.ts";
+import { type ChildLimits, LOG_LINE_BYTES, MAX_DB_WRITES } from "./wire.ts";
 
 /** One call of the component. After its end, for example from a timer that was not cleared, everything is dropped. */
 export interface Call {
   emit(event: unknown, metadata?: unknown): void;
   log(level: LogLine["level"], text: () => string): void;
+  /** Sends a value of the db, which counts if the process is ended before the call ends. */
+  write(key: string, json: string | undefined): void;
   respond(response: HttpResponse): void;
   /** Fails the call with an error that its own promise did not reject with. */
   fail(error: unknown): void;
@@ -36,13 +38,22 @@ export function openCall(call: number, limits: ChildLimits): Call {
   let emitBytes = 0;
   let emitParsedBytes = 0;
   let logBytes = 0;
+  let dbBytes = 0;
   let hasResponded = false;
+  const notes = new Set<string>();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
   // Without a handler, a failure after the end of the call would be an unhandled rejection.
   failed.catch(() => {});
+
+  /** Once for each text: a run may emit thousands of events that are alike. */
+  function note(text: string): void {
+    if (notes.has(text)) return;
+    notes.add(text);
+    log("warn", () => text);
+  }
 
   function emit(event: unknown, metadata?: unknown): void {
     if (!isOpen) {
@@ -61,7 +72,7 @@ export function openCall(call: number, limits: ChildLimits): Call {
     if (parsedBytes > limits.maxEmitParsedBytes) {
       throw new RangeError("An event can't have so many arrays, objects and values");
     }
-    const meta: EmitMetadata = readMetadata(metadata);
+    const meta: EmitMetadata = readMetadata(metadata, note);
     if (emits >= limits.maxEmits) throw new RangeError(`A run can emit at most ${limits.maxEmits} events`);
     const message = `{"kind":"emit","call":${call},"event":${json},"metadata":${stringify(meta)}}`;
     emitBytes += byteLength(message);
@@ -87,9 +98,16 @@ export function openCall(call: number, limits: ChildLimits): Call {
     if (logBytes >= limits.maxLogBytes) send({ kind: "log-cut", call });
   }
 
+  function write(key: string, json: string | undefined): void {
+    const message = `{"kind":"db","call":${call},"key":${stringify(key)}${json === undefined ? "" : `,"value":${json}`}}`;
+    dbBytes += byteLength(message);
+    if (dbBytes <= MAX_DB_WRITES) sendJson(message);
+  }
+
   return {
     emit,
     log,
+    write,
     respond(response) {
       if (!isOpen || hasResponded) return;
       hasResponded = true;

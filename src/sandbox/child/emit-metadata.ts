@@ -3,16 +3,23 @@ import type { EmitMetadata } from "../protocol.ts";
 import { channelProblem } from "./channel-name.ts";
 import { MAX_SUMMARY } from "./wire.ts";
 
+// Stored before a component can replace them.
+const { parse, stringify } = JSON;
+
+/** Receives a line for the run's log, which says how a value was taken. */
+type Note = (text: string) => void;
+
 /**
- * Reads the second argument of `$emit` (docs/component-api.md#emit). `id` and `name` affect what happens to the event,
- * so invalid values throw TypeError. `summary` and `ts` only describe it, so invalid values are converted or left out.
+ * Reads the second argument of `$emit` (docs/component-api.md#emit). `name` says where the event goes, so an invalid one throws
+ * TypeError. The others are converted or left out, because a run must not lose its events for them.
  */
-export function readMetadata(given: unknown): EmitMetadata {
+export function readMetadata(given: unknown, note: Note): EmitMetadata {
   if (given === undefined || given === null) return {};
   if (typeof given !== "object") throw new TypeError("The metadata of $emit must be an object");
   const { id, name, summary, ts } = given as Record<string, unknown>;
   const metadata: EmitMetadata = {};
-  if (isGiven(id)) metadata.id = readId(id);
+  const read = isGiven(id) ? readId(id, note) : undefined;
+  if (read !== undefined) metadata.id = read;
   if (isGiven(name)) metadata.name = readName(name);
   if (isGiven(summary)) metadata.summary = String(summary).slice(0, MAX_SUMMARY);
   if (isGiven(ts)) {
@@ -26,13 +33,40 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readId(id: unknown): string | number {
+/** Returns the id as text or number; undefined, and a note, if there is none in it. */
+function readId(id: unknown, note: Note): string | number | undefined {
   if (typeof id === "bigint") return String(id);
   if (typeof id === "number" && Number.isFinite(id)) return id;
-  if (typeof id === "string" && id.length <= EMIT_ID_CHARS) return id;
-  throw new TypeError(
-    `The id of an event must be a number or a string of at most ${EMIT_ID_CHARS} characters`,
-  );
+  if (typeof id === "string") return bounded(id, note);
+  const json = jsonOf(id);
+  if (json === undefined || json === "null") {
+    note(`$emit: an id that is ${typeof id === "number" ? id : "without a JSON form"} counts as none`);
+    return undefined;
+  }
+  note(`$emit: an id of type ${typeOf(id)} is taken as its JSON; use a string or a number`);
+  const plain: unknown = parse(json);
+  return typeof plain === "number" ? plain : bounded(typeof plain === "string" ? plain : json, note);
+}
+
+/** An id that is too long is replaced by its hash, which is as good for telling events apart. */
+function bounded(id: string, note: Note): string {
+  if (id.length <= EMIT_ID_CHARS) return id;
+  note(`$emit: an id of more than ${EMIT_ID_CHARS} characters is taken as its hash`);
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return `sha256:${createHash("sha256").update(id).digest("hex")}`;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return stringify(value) as string | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return typeof value;
+  return String(value.constructor?.name ?? "object").slice(0, 50);
 }
 
 function readName(name: unknown): string {

@@ -1,4 +1,4 @@
-import { ENUMERABLE, NODE_GLOBALS } from "./node-globals.ts";
+import { ENUMERABLE, GLOBAL_DIFFERENCES, NODE_GLOBALS } from "./node-globals.ts";
 
 /** An event by which deno says that an error or a rejection was not handled. */
 interface UncaughtEvent {
@@ -25,7 +25,7 @@ export function useNodeGlobals(onUncaught: (thrown: unknown) => void): void {
   hide("dispatchEvent", dispatchEvent);
   // Code for other platforms wraps the component in it, without an import, for the sake of its types.
   define("defineComponent", { value: (component: unknown) => component, writable: true });
-  const kept = new Set<PropertyKey>([...NODE_GLOBALS.keys(), "Deno", "dispatchEvent", "defineComponent"]);
+  const kept = new Set([...NODE_GLOBALS.keys(), ...Object.keys(GLOBAL_DIFFERENCES)]);
   for (const name of Reflect.ownKeys(globalThis)) {
     // Symbols are deno's own, by which it knows the global scope as what it dispatches events to.
     if (typeof name === "string" && !kept.has(name)) Reflect.deleteProperty(globalThis, name);

@@ -1,4 +1,5 @@
 import { objectOf } from "./component.ts";
+import { withHidden } from "./with-hidden.ts";
 
 interface Row {
   name?: string;
@@ -12,7 +13,7 @@ interface Row {
  */
 export function httpRequestProp(value: unknown): Record<string, unknown> {
   const given = objectOf(value);
-  return { ...given, execute: () => execute(given) };
+  return withHidden({ ...given }, { execute: () => execute(given) });
 }
 
 interface HttpRequestResponse {

@@ -3,6 +3,7 @@ import type { ActionRequest } from "../protocol.ts";
 import type { Call } from "./call.ts";
 import type { Component } from "./component.ts";
 import { MAX_EXPORT, MAX_EXPORT_DEPTH, MAX_EXPORT_NAME, MAX_EXPORTS } from "./wire.ts";
+import { withHidden } from "./with-hidden.ts";
 
 /** Thrown by `$.flow.exit`. */
 const EXIT = Object.freeze({ name: "FlowExit", message: "$.flow.exit ends the action" });
@@ -39,7 +40,7 @@ export async function runAction(
     ...absent("$.", ["respond"], "no HTTP request waits for an action"),
     send: absent("$.send.", ["email", "emit", "http", "s3", "sse"], "Headwater does not provide it"),
   };
-  Object.assign(self, absent("", ["$emit"], "an action emits no events"));
+  withHidden(self, absent("", ["$emit"], "an action emits no events"));
   try {
     const returned: unknown = await run.call(self, { steps: { trigger: { event, context } }, $ });
     if (returned !== undefined) call.emit({ value: shortened(returned) });

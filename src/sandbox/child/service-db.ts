@@ -1,6 +1,7 @@
 import { scanJson } from "../../lib/scan-json.ts";
 import { byteLength } from "./call.ts";
 import type { ChildLimits } from "./wire.ts";
+import { withHidden } from "./with-hidden.ts";
 
 /** `this.db`; both functions are synchronous (docs/component-api.md#db). */
 export interface ServiceDb {
@@ -27,7 +28,8 @@ export function dbEntries(state: Record<string, unknown>): DbEntries {
 }
 
 /**
- * Opens the db for one call. Values are kept as JSON, so that a component can't change a stored value by changing the
+ * Opens the db for one call. Each `set` is reported to `write` with the JSON of its value, undefined if it deletes the key, so
+ * that the host knows it even if the process is ended. Values are kept as JSON, so that a component can't change a stored value by changing the
  * object that `get` returned. A `set` that exceeds the limit throws, and also fails the run through `fail`, even if the
  * component catches the error, because the component relies on state that would be missing in the next run.
  */
@@ -35,6 +37,7 @@ export function openDb(
   entries: DbEntries,
   { maxDbBytes, maxDepth }: Pick<ChildLimits, "maxDbBytes" | "maxDepth">,
   fail: (error: Error) => void,
+  write: (key: string, json: string | undefined) => void,
 ): OpenDb {
   const sizeOf = (key: string, json: string | undefined) =>
     json === undefined ? 0 : byteLength(stringify(key)) + byteLength(json) + 2;
@@ -65,16 +68,20 @@ export function openDb(
     isChanged = true;
     if (json === undefined) entries.delete(name);
     else entries.set(name, json);
+    write(name, json);
   }
 
   return {
-    service: {
-      get(key) {
-        const json = entries.get(String(key));
-        return json === undefined ? undefined : parse(json);
+    service: withHidden(
+      {},
+      {
+        get(key: string) {
+          const json = entries.get(String(key));
+          return json === undefined ? undefined : parse(json);
+        },
+        set,
       },
-      set,
-    },
+    ) as unknown as ServiceDb,
     close() {
       isClosed = true;
       const json = () => `{${[...entries].map(([key, json]) => `${stringify(key)}:${json}`).join(",")}}`;

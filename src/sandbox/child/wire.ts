@@ -77,6 +77,8 @@ export type ChildMessage =
   | ({ kind: "log"; call: number } & LogLine)
   | { kind: "log-cut"; call: number }
   | ({ kind: "respond"; call: number } & HttpResponse)
+  /** The call has set a value of the db, or deleted it. `ended` has the whole db again. */
+  | { kind: "db"; call: number; key: string; value?: unknown }
   /**
    * A call has ended after `ms` milliseconds. The next one has started, unless this was the `last` or no event is left.
    */
@@ -94,6 +96,8 @@ export type ChildMessage =
 export const FRAME_BYTES = 48 * 1024;
 /** Bytes that a log line counts besides its text, so that empty lines are limited too. */
 export const LOG_LINE_BYTES = 32;
+/** Bytes of the `db` messages of a call; later ones are not sent, so that only `ended` has what they set. */
+export const MAX_DB_WRITES = 8 * 1024 * 1024;
 /** Values of `Set-Cookie` in one response. */
 export const MAX_COOKIES = 50;
 /** Begins the name of each of the component's own files in a source map, so that deno makes no path of this machine of it. */
