@@ -83,7 +83,10 @@ describe("an escape through processes", () => {
         .filter(Boolean)
         .map(entry => entry.split("=")[0])
         .sort(),
-    ).to.deep.equal(["DENO_DIR", "DENO_NO_UPDATE_CHECK", "NO_COLOR"]);
+    ).to.deep.equal([
+      ...["DENO_DIR", "DENO_DISABLE_OFFSCREEN_CANVAS", "DENO_NO_UPDATE_CHECK", "DENO_WEBGPU_BACKEND"],
+      ...["NO_COLOR", "PATH", "TZ"],
+    ]);
   });
 });
 
