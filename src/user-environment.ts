@@ -45,6 +45,16 @@ export function readUserStateFolder(environment: NodeJS.ProcessEnv = process.env
   return join(isAbsolute(given) ? given : join(homedir(), ".local/state"), "headwater");
 }
 
+/** By one of these a runner of a Procfile (honcho, node-foreman; foreman and overmind) says which of its lines a process is. */
+const RUNNERS = ["HONCHO_PROCESS_NAME", "FOREMAN_WORKER_NAME", "PS"];
+
+/**
+ * Returns true in a process of a runner that takes every line of a Procfile for one that stays, and ends all when one ends. A
+ * platform that runs `release` by itself, before the others (Heroku, Dokku), says DYNO.
+ */
+export const isUnderRunner = (environment: NodeJS.ProcessEnv = process.env): boolean =>
+  !environment.DYNO && RUNNERS.some(name => environment[name]);
+
 /** Returns what reads a variable that the user of the command line names; an empty one is there. */
 export const readVariables =
   (environment: NodeJS.ProcessEnv = process.env) =>

@@ -19,6 +19,8 @@ export interface Input {
   page: PageRequest;
   filter: FieldFilter;
   orgId?: string;
+  /** Returns an error about what was given, with the place where it was given. */
+  located: (error: unknown) => unknown;
 }
 
 export type ReadInput = (ctx: Context, params: Record<string, string>) => Promise<Input>;
@@ -78,8 +80,20 @@ function separateParameters(
     // `fromEntries` and never assignment, so that `__proto__` is an unknown name like any other.
     query: Object.fromEntries([...inBody, ...queryString].map(([name, value]) => [name, typed(name, value)])),
     body: Object.fromEntries(fields.filter(([name]) => !coerce.has(name))),
-    isInBody: (name: string) => inBody.some(([other]) => other === name),
+    located: locator(new Set(fields.map(([name]) => name).filter(name => !queryString.has(name)))),
   };
+}
+
+/** A parameter may have been given as a field of the body: its error then names that place. */
+const locator =
+  (fields: ReadonlySet<string>) =>
+  (error: FieldError): FieldError =>
+    error.in === "query" && fields.has(error.path.split(".")[0] ?? "") ? { ...error, in: "body" } : error;
+
+/** Returns an error of what a route found wrong itself, with the place of each field. */
+function errorAt(error: unknown, located: (field: FieldError) => FieldError): unknown {
+  if (!(error instanceof AppError) || error.code !== "invalid") return error;
+  return new AppError("invalid", error.message, { fields: error.fields.map(located), cause: error });
 }
 
 /** Returns the parameters with a string as their value. */
@@ -135,7 +149,7 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     checkParams(params, checkPath, route);
     const { given, errors } = readQueryString(ctx.querystring);
     const { fields, text: bodyText } = await readBody(ctx);
-    const { query, body, isInBody } = separateParameters(given, fields, coerce);
+    const { query, body, located } = separateParameters(given, fields, coerce);
     const found = checkQuery(query);
     const strings = stringsOf(query);
     const { filter, errors: filterErrors } = readFieldFilter(strings, known);
@@ -145,12 +159,18 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     const page = found.some(({ path }) => path in paging)
       ? { limit: 1 }
       : collectErrors(pageErrors, () => readPage(paging, route.response), { limit: 1 });
-    // A parameter may have been given as a field of the body: its error names the place where it was given.
-    const located = [...found, ...filterErrors, ...pageErrors].map(error =>
-      isInBody(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
-    );
-    errors.push(...located, ...checkBody(body));
+    errors.push(...[...found, ...filterErrors, ...pageErrors].map(located), ...checkBody(body));
     if (errors.length > 0) throw invalidInput(errors);
-    return { params, query, body, bodyText, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
+    const orgId = strings.org_id && { orgId: strings.org_id };
+    return {
+      params,
+      query,
+      body,
+      bodyText,
+      page,
+      filter,
+      ...orgId,
+      located: error => errorAt(error, located),
+    };
   };
 }

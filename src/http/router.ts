@@ -128,7 +128,10 @@ function serve<Deps>(
     readInput ??= compileInput(route, readBody);
     const release = route.maxBodyBytes && caller && (await openBody(ctx, caller.userId, route.maxBodyBytes));
     try {
-      await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
+      const input = await readInput(ctx, { ...ctx.params });
+      await respond(ctx, input, caller).catch(error => {
+        throw input.located(error);
+      });
     } finally {
       if (release) release();
     }

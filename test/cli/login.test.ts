@@ -69,19 +69,20 @@ describe("headwater login", () => {
   });
 
   it("names what is wrong with what it was given", async () => {
-    const cases: [string[], string, RegExp][] = [
-      [["login"], "", /url: which server\?/],
-      [["login", "example.com"], "", /url: example\.com is not an http or https URL/],
-      [["login", server], "", /nothing was given/],
-      [["login", server, "--profile", "a b"], "x", /--profile: must be 1 to 64 letters/],
-      [["login", "http://127.0.0.1:1"], "hw_x", /no response from http:\/\/127\.0\.0\.1:1/],
+    const cases: [string[], string, RegExp, code: 1 | 2][] = [
+      [["login"], "", /url: which server\?/, 2],
+      [["login", "example.com"], "", /url: example\.com is not an http or https URL/, 2],
+      [["login", server], "", /nothing was given/, 1],
+      [["login", server, "--profile", "a b"], "x", /--profile: must be 1 to 64 letters/, 2],
+      [["--profile", "a b", "login", server], "x", /--profile: must be 1 to 64 letters/, 2],
+      [["login", "http://127.0.0.1:1"], "hw_x", /no response from http:\/\/127\.0\.0\.1:1/, 1],
     ];
     // So that the command does not offer the server that `npm start` left in this folder.
     const without = { ...env, MONGODB_URL: "mongodb://127.0.0.1:1/" };
     const results = await Promise.all(cases.map(([args, line]) => withInput(args, without, line)));
-    for (const [index, [, , message]] of cases.entries()) {
+    for (const [index, [, , message, code]] of cases.entries()) {
       expect(results[index]?.stderr).to.match(message);
-      expect(results[index]?.code).to.equal(1);
+      expect(results[index]?.code).to.equal(code);
     }
   });
 

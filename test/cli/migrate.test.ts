@@ -72,6 +72,18 @@ describe("headwater migrate", () => {
     expect((await headwater(["migrate", "--status"], env)).stdout).to.match(/\nnothing to do\n$/);
   });
 
+  it("stays under a runner that ends all processes of a Procfile with the first, and nowhere else", async () => {
+    for (const runner of ["HONCHO_PROCESS_NAME", "FOREMAN_WORKER_NAME", "PS"]) {
+      const command = startHeadwater(["migrate"], { ...env, [runner]: "release.1" });
+      await until(() => command.stderr().includes("Stays until the runner"));
+      command.kill("SIGTERM");
+      expect((await command.ended).code).to.equal(0);
+    }
+    const heroku = await headwater(["migrate"], { ...env, PS: "release.1", DYNO: "release.1" });
+    expect(heroku).to.include({ code: 0, stderr: "" });
+    expect((await headwater(["migrate", "--status"], { ...env, PS: "release.1" })).code).to.equal(0);
+  });
+
   it("killed between any two of its steps loses nothing, and goes on the next time", async () => {
     const kill = async (failpoint: string) => {
       const one = await openDatabase();

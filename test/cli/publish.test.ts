@@ -61,6 +61,10 @@ describe("headwater publish", () => {
     const wrong = await headwater(["publish", workflow, "--event", "1", "--name", "$mine"], env);
     expect([wrong.code, wrong.stderr]).to.deep.equal([1, wrong.stderr]);
     expect(wrong.stderr).to.include("name must match");
-    expect((await headwater(["publish", workflow], env)).stderr).to.include("either --event or --file");
+    const neither = await headwater(["publish", workflow], env);
+    expect([neither.code, neither.stderr]).to.deep.equal([
+      2,
+      "headwater: --event, --file: exactly one of them is needed\n",
+    ]);
   });
 });

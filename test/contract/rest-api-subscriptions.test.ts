@@ -35,6 +35,17 @@ describe("subscriptions", () => {
     return body.data as { id: string; emitter_id: string; listener_id: string; event_name: string }[];
   };
 
+  it("says of a wrong id whether it was given in the query or in the body", async () => {
+    const ids = { emitter_id: "wh_x", listener_id: "x" };
+    for (const [where, request] of [
+      ["query", { query: ids }],
+      ["body", { body: ids }],
+    ] as const) {
+      const { status, body } = await api.request("POST", "/subscriptions", request);
+      expect([status, body.errors[0].in, body.errors[0].path]).to.deep.equal([400, where, "emitter_id"]);
+    }
+  });
+
   it("are created with 200, and returned unchanged if they exist", async () => {
     const first = await post({ emitter_id: source, listener_id: webhook });
     expect(first.status).to.equal(200);

@@ -64,10 +64,14 @@ export class Connection {
       prepared.headers.set("content-type", "application/json");
       prepared.body = typeof body === "string" ? body : JSON.stringify(body ?? {});
     }
-    const json = (await this.#attempts(prepared, options)) as Record<string, unknown> | undefined;
+    const json = await this.#attempts(prepared, options);
+    if (json === undefined) return json as ResultOf<P, M>;
+    // This document is all of the API's that has no envelope.
+    const isOurs = typeof json === "object" && json !== null && ("data" in json || path === "/openapi.json");
+    if (!isOurs) throw notHeadwater(prepared.name, "one of its API");
+    const { data } = json as { data?: unknown };
     // A list is returned with its `page_info`, if it has one.
-    const isObject = json !== undefined && "data" in json && !Array.isArray(json.data);
-    return (isObject ? json.data : json) as ResultOf<P, M>;
+    return (data === undefined || Array.isArray(data) ? json : data) as ResultOf<P, M>;
   }
 
   /** Opens a stream. Throws as `send` does, and does not retry: its reader resumes. */

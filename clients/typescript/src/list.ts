@@ -28,7 +28,7 @@ export class List<Row> implements PromiseLike<Page<Row>>, AsyncIterable<Row> {
 
   constructor(start: Cursor, read: (cursor: Cursor) => Promise<Page<Row>>) {
     this.#start = { ...start, limit: start.limit ?? 100 };
-    this.#read = read;
+    this.#read = async cursor => checked(await read(cursor));
   }
 
   // biome-ignore lint/suspicious/noThenProperty: `await list` is its first page
@@ -59,4 +59,10 @@ export class List<Row> implements PromiseLike<Page<Row>>, AsyncIterable<Row> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
+}
+
+/** Throws for what something else than a Headwater may respond. */
+function checked<Row>(page: Page<Row>): Page<Row> {
+  if (Array.isArray(page?.data) && typeof page.page_info === "object" && page.page_info !== null) return page;
+  throw new HeadwaterError("the response is not a list: url must be the address of a Headwater");
 }

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import type { Headwater, LiveMessage } from "../../../clients/typescript/src/index.ts";
-import { AppError } from "../../lib/errors.ts";
 import { eventScore } from "../../lib/event-id.ts";
 import { plain } from "../output/plain.ts";
 import { note, print, printJsonLine, timeOf } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId } from "../resources/find.ts";
 import { stopSignal } from "../resources/stop-signal.ts";
+import { UsageError } from "../usage-error.ts";
 import type { Forwarded } from "./forward.ts";
 import type { WholeEvent } from "./whole-event.ts";
 
@@ -54,12 +54,12 @@ export function listenCommand(program: Command, tools: RemoteTools): void {
 
 function checkOptions({ to, since, secret }: Options): void {
   const isUrl = URL.canParse(to) && /^https?:$/.test(new URL(to).protocol);
-  if (!isUrl) throw new AppError("invalid", `--to: ${to} is not an http or https URL`);
+  if (!isUrl) throw new UsageError(`--to: ${to} is not an http or https URL`);
   if (since !== undefined && eventScore(since) === null) {
-    throw new AppError("invalid", "--since: must be an event id such as 1700000000000-0");
+    throw new UsageError("--since: must be an event id such as 1700000000000-0");
   }
   if (secret !== undefined && !SECRET.test(secret)) {
-    throw new AppError("invalid", "HEADWATER_LISTEN_SECRET: must be whsec_ and the base64 of 24 to 64 bytes");
+    throw new UsageError("HEADWATER_LISTEN_SECRET: must be whsec_ and the base64 of 24 to 64 bytes");
   }
 }
 

@@ -1,12 +1,15 @@
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
+import { isUnderRunner } from "../../user-environment.ts";
+import { note } from "../output/print.ts";
+import { stopSignal } from "../resources/stop-signal.ts";
 
 const HELP = `
 Run it before the processes of a new release start. Processes of the old release continue while it runs, and after it. It may be
 run at any time, repeated, and killed: it does not repeat a finished step. If two run at once, the second waits for the first. It needs the
 settings of a process, and connects only to MongoDB. docs/upgrading.md has the steps of an upgrade.
 
-  headwater migrate               # Procfile: release
+  headwater migrate               # Procfile: release; under foreman, honcho or overmind it then stays until they end it
   headwater migrate --status      # what the database has, and what would run
   headwater migrate --contract    # once no process of an older release is running: also removes what only those need
 
@@ -26,6 +29,17 @@ export function migrateCommand(program: Command, readSettings: () => Promise<Con
         const { migrateDatabase } = await import("./migrate-database.ts");
         const options = { isDryRun: Boolean(dryRun || status), mayContract: contract === true };
         await migrateDatabase(await readSettings(), options);
+        if (!options.isDryRun && isUnderRunner()) await untilEnded();
       },
     );
+}
+
+/** A runner of the Procfile would end all processes with this one. */
+async function untilEnded(): Promise<void> {
+  note("Stays until the runner of the Procfile ends it, which would end all processes with this one.");
+  const signal = stopSignal();
+  // A signal alone does not keep a process alive.
+  const alive = setInterval(() => undefined, 2 ** 30);
+  await new Promise(resolve => signal.addEventListener("abort", resolve, { once: true }));
+  clearInterval(alive);
 }

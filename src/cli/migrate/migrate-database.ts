@@ -5,6 +5,7 @@ import { rejectWithoutReplicaSet } from "../../store/mongo-setup.ts";
 import { migrate, printPlan } from "../../store/schema/migrate.ts";
 import { MIGRATIONS } from "../../store/schema/migrations.ts";
 import { checkMongodbVersion } from "../../store/server-versions.ts";
+import { sayIfSlow } from "../output/slow.ts";
 
 /** How long it waits for MongoDB, and for the end of an election. */
 const DEADLINE_MS = 15_000;
@@ -16,7 +17,8 @@ export async function migrateDatabase(
 ): Promise<void> {
   armFailpoint(config.failpoint);
   const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const connection = await connectMongo(config.mongodbUrl, { producer: false, deadlineMs: DEADLINE_MS });
+  const connecting = connectMongo(config.mongodbUrl, { producer: false, deadlineMs: DEADLINE_MS });
+  const connection = await sayIfSlow("MongoDB", connecting);
   try {
     await rejectWithoutReplicaSet(connection);
     await checkMongodbVersion(connection, say);

@@ -1,4 +1,5 @@
 import { AppError } from "../../lib/errors.ts";
+import { UsageError } from "../usage-error.ts";
 import type { Profile, Profiles } from "./profiles.ts";
 
 /** A running Headwater, and an API key for it. */
@@ -36,13 +37,10 @@ export const baseUrlOf = (url: string): string => url.replace(/\/+$/, "").replac
 export function checkServerUrl(url: string, field: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    throw new AppError("invalid", `${field}: ${url} is not an http or https URL`);
+    throw new UsageError(`${field}: ${url} is not an http or https URL`);
   }
   if (parsed.username || parsed.password) {
-    throw new AppError(
-      "invalid",
-      `${field}: must have no credentials; give the API key as HEADWATER_API_KEY`,
-    );
+    throw new UsageError(`${field}: must have no credentials; give the API key as HEADWATER_API_KEY`);
   }
   return baseUrlOf(url);
 }
@@ -59,7 +57,7 @@ export function accessOf(choice: Choice, profiles: Profiles, start: DevelopmentS
   const named = option.profile ?? (url === undefined ? environment.profile : undefined);
   const orgId = choice.orgId === undefined ? {} : { orgId: choice.orgId };
   if (option.profile !== undefined && (option.url !== undefined || option.key !== undefined)) {
-    throw new AppError("invalid", "--profile: can't be combined with --url and --key, which it has");
+    throw new UsageError("--profile: can't be combined with --url and --key, which it has");
   }
   if (named !== undefined) return { ...accessOfProfile(profiles, named), ...orgId };
   if (url === undefined) return { ...currentAccess(choice, profiles, start), ...orgId };
@@ -84,7 +82,7 @@ function accessOfProfile({ byName }: Profiles, name: string): Access {
   if (!profile) {
     const names = [...byName.keys()].join(", ");
     const known = names === "" ? "there is none" : `there are ${names}`;
-    throw new AppError("invalid", `--profile: there is no ${name}; ${known}. Run headwater login`);
+    throw new UsageError(`--profile: there is no ${name}; ${known}. Run headwater login`);
   }
   return accessIn(name, profile);
 }

@@ -1,5 +1,6 @@
 import { Headwater, type HeadwaterOptions } from "../../../clients/typescript/src/index.ts";
 import { version } from "../../lib/version.ts";
+import { sayIfSlow } from "../output/slow.ts";
 import type { Access } from "./access.ts";
 
 /** Which program asks, for the server's log. */
@@ -18,7 +19,7 @@ export function clientFor(
     fetch: (input, init) => {
       const headers = new Headers(init?.headers);
       headers.set("user-agent", USER_AGENT);
-      return fetch(input, { ...init, headers });
+      return sayIfSlow(url, fetch(input, { ...init, headers }));
     },
   });
 }

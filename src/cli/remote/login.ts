@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import { AppError } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/is-loopback.ts";
 import { note, print } from "../output/print.ts";
+import { UsageError } from "../usage-error.ts";
 import { checkServerUrl } from "./access.ts";
 import { askSecret } from "./ask-secret.ts";
 import { clientFor } from "./client.ts";
 import { exchangeLink, parseLink, type SignInLink } from "./exchange-link.ts";
 import { explain } from "./explain.ts";
 import { checkProfileName, type Profile, type Profiles, readProfiles, writeProfiles } from "./profiles.ts";
-import type { RemoteTools } from "./remote-command.ts";
+import { givenTo, type RemoteTools } from "./remote-command.ts";
 
 const HELP = `
 Asks for an API key, which the dashboard makes under "API keys", or for a sign-in link. With a link, which works once and
@@ -20,8 +21,8 @@ read from the standard input. What is kept can be read by you only.
   headwater login https://headwater.example.com --profile production < key.txt`;
 
 interface Options {
-  profile?: string;
-  org?: string;
+  profile?: string | undefined;
+  org?: string | undefined;
 }
 
 /** What a person signs in with. */
@@ -35,7 +36,9 @@ export function loginCommand(program: Command, tools: RemoteTools): void {
     .option("--profile <name>", "the profile's name (default: the server's host name)")
     .option("--org <id>", "o_…: the organization whose things are meant from now on")
     .addHelpText("after", HELP)
-    .action((url: string | undefined, options: Options) => login(tools, url, options));
+    .action((url: string | undefined, _options: Options, self: Command) =>
+      login(tools, url, { profile: givenTo(self, "profile"), org: givenTo(self, "org") }),
+    );
 }
 
 async function login(tools: RemoteTools, given: string | undefined, options: Options): Promise<void> {
@@ -64,10 +67,7 @@ async function serverOf(
 ): Promise<string> {
   const url = given ?? byName.get(name ?? current ?? "")?.url ?? (await tools.developmentStart()).url;
   if (url) return checkServerUrl(url, "url");
-  throw new AppError(
-    "invalid",
-    "url: which server? For example: headwater login https://headwater.example.com",
-  );
+  throw new UsageError("url: which server? For example: headwater login https://headwater.example.com");
 }
 
 async function askProof(url: string): Promise<Proof> {
@@ -94,7 +94,7 @@ async function signIn(
   const apiKey = made?.api_key ?? ("apiKey" in proof ? proof.apiKey : "");
   const { username, orgs } = await clientFor({ url, apiKey }).me();
   if (orgId !== undefined && !orgs.some(({ id }) => id === orgId)) {
-    throw new AppError("invalid", `--org: ${username} is not a member of ${orgId}`);
+    throw new UsageError(`--org: ${username} is not a member of ${orgId}`);
   }
   const profile: Profile = {
     url,

@@ -1,27 +1,26 @@
 import type { Command } from "commander";
-import { AppError } from "../../lib/errors.ts";
 import { note, print } from "../output/print.ts";
+import { UsageError } from "../usage-error.ts";
 import { clientFor } from "./client.ts";
 import { explain } from "./explain.ts";
 import { type Profile, readProfiles, writeProfiles } from "./profiles.ts";
-import type { RemoteTools } from "./remote-command.ts";
+import { givenTo, type RemoteTools } from "./remote-command.ts";
 
 export function logoutCommand(program: Command, tools: RemoteTools): void {
   program
     .command("logout")
     .description("delete a profile, and revoke its key if headwater login made it")
     .option("--profile <name>", "which one (default: the current one)")
-    .action((options: { profile?: string }) => logout(tools, options.profile));
+    .action((_options: object, self: Command) => logout(tools, givenTo(self, "profile")));
 }
 
 async function logout(tools: RemoteTools, given: string | undefined): Promise<void> {
   const folder = await tools.configFolder();
   const { current, byName } = await readProfiles(folder);
   const name = given ?? current;
-  if (name === null)
-    throw new AppError("invalid", "--profile: no profile is current; headwater profile list");
+  if (name === null) throw new UsageError("--profile: no profile is current; headwater profile list");
   const profile = byName.get(name);
-  if (!profile) throw new AppError("invalid", `--profile: there is no ${name}`);
+  if (!profile) throw new UsageError(`--profile: there is no ${name}`);
   byName.delete(name);
   await writeProfiles(folder, { current: current === name ? null : current, byName });
   print(`Deleted profile ${name}.`);

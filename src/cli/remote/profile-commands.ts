@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { AppError } from "../../lib/errors.ts";
 import { print, printJson } from "../output/print.ts";
 import { fields, table } from "../output/table.ts";
+import { UsageError } from "../usage-error.ts";
 import { readProfiles, writeProfiles } from "./profiles.ts";
 import { type RemoteTools, remoteAction } from "./remote-command.ts";
 
@@ -35,7 +35,7 @@ export function profileCommands(program: Command, tools: RemoteTools): void {
       const folder = await tools.configFolder();
       const { byName } = await readProfiles(folder);
       if (!byName.has(name)) {
-        throw new AppError("invalid", `name: there is no profile ${name}; headwater profile list shows them`);
+        throw new UsageError(`name: there is no profile ${name}; headwater profile list shows them`);
       }
       await writeProfiles(folder, { current: name, byName });
       print(`Profile ${name} is used from now on.`);

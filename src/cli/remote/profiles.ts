@@ -1,6 +1,7 @@
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** A server, and the key of one of its users. */
 export interface Profile {
@@ -26,10 +27,10 @@ const MAX_BYTES = 1024 * 1024;
 
 const fileIn = (folder: string) => join(folder, "profiles.json");
 
-/** Throws AppError `invalid` unless `name` may be the name of a profile. */
+/** Throws UsageError unless `name` may be the name of a profile. */
 export function checkProfileName(name: string): string {
   if (NAME.test(name)) return name;
-  throw new AppError("invalid", "--profile: must be 1 to 64 letters, digits, dots, dashes or underscores");
+  throw new UsageError("--profile: must be 1 to 64 letters, digits, dots, dashes or underscores");
 }
 
 /**

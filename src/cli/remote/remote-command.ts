@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
+import { UsageError } from "../usage-error.ts";
 import { type Access, accessOf, type Choice, type DevelopmentStart } from "./access.ts";
 import { explain } from "./explain.ts";
 import { readProfiles } from "./profiles.ts";
@@ -65,13 +66,32 @@ export async function chooseAccess(command: Command, tools: RemoteTools): Promis
   return accessOf(choiceOf(command), profiles, await tools.developmentStart());
 }
 
-/** Returns what a command with `accessOptions` was given. */
+/** Returns what a command with `accessOptions` was given, behind it or before all commands. */
 export function choiceOf(command: Command): Choice {
-  const options = command.opts<AccessOptions>();
-  const from = (source: string) => {
-    const value = (name: keyof AccessOptions) =>
-      command.getOptionValueSource(name) === source ? options[name] || undefined : undefined;
-    return { url: value("url"), key: value("key"), profile: value("profile") };
-  };
-  return { option: from("cli"), environment: from("env"), orgId: options.org };
+  const from = (source: string) => ({
+    url: givenTo(command, "url", source),
+    key: givenTo(command, "key", source),
+    profile: givenTo(command, "profile", source),
+  });
+  return { option: from("cli"), environment: from("env"), orgId: givenTo(command, "org", "cli") };
+}
+
+/** Returns an option that chooses a server; what is nearer to the command's arguments counts. */
+export function givenTo(command: Command, name: keyof AccessOptions, source = "cli"): string | undefined {
+  const given = [command, rootOf(command)].find(one => one.getOptionValueSource(name) === source);
+  return given?.opts<AccessOptions>()[name] || undefined;
+}
+
+const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
+
+const ACCESS = ["url", "key", "profile", "org"] as const satisfies (keyof AccessOptions)[];
+
+/** Throws UsageError if a server was chosen before a command that has no use for it. */
+export function rejectUnusedAccess(program: Command, command: Command): void {
+  const unused = ACCESS.find(
+    name =>
+      program.getOptionValueSource(name) === "cli" &&
+      !command.options.some(option => option.attributeName() === name),
+  );
+  if (unused !== undefined) throw new UsageError(`--${unused}: ${command.name()} has no such option`);
 }

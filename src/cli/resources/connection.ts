@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { AppError } from "../../lib/errors.ts";
 import { type EventRuleOptions, eventRuleOptions, eventRulesOf } from "../event-rules.ts";
 import { readObjectFile } from "../json-file.ts";
 import { note, print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { UsageError } from "../usage-error.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
 import { printRows } from "./print-rows.ts";
@@ -105,14 +105,14 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
   remoteAction<FieldOptions>(jsonOption(updated), tools, async ({ client, options }, id = "") => {
     const { fields: file, appEvents = false } = options;
     if (appEvents && eventRulesOf(options)) {
-      throw new AppError("invalid", "--app-events goes without --event-name, --event and --challenge");
+      throw new UsageError("--app-events: goes without --event-name, --event and --challenge");
     }
     const body = {
       ...bodyOf(options),
       ...(appEvents && { events: null }),
       ...(file !== undefined && { fields: await readFields(file) }),
     };
-    if (Object.keys(body).length === 0) throw new AppError("invalid", "nothing to change: give an option");
+    if (Object.keys(body).length === 0) throw new UsageError("nothing to change: give an option, see --help");
     show(await client.connections.update(id, body), options);
   });
 }

@@ -29,8 +29,8 @@ export const deliveryOptions = (command: Command): Command =>
 
 /** Parses a number that an option has. */
 export function parseCount(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("must be an integer");
+  if (/^\d{1,9}$/.test(text) && Number(text) >= 1) return Number(text);
+  throw new InvalidArgumentError("must be an integer from 1 to 999999999");
 }
 
 /** Returns the fields of a request that were given. */

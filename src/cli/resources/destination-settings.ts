@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { readTextFile } from "../text-file.ts";
+import { UsageError } from "../usage-error.ts";
 import { parseCount } from "./delivery-settings.ts";
 
 type Kind = Schemas["Destination"]["kind"];
@@ -80,10 +81,7 @@ export async function settingsOf(
 /** An argument is seen by the other users of a machine. */
 function checkAddress(url: string): void {
   if (URL.canParse(url) && new URL(url).password !== "")
-    throw new AppError(
-      "invalid",
-      "url: give the password with --secret, where no other user of the machine sees it",
-    );
+    throw new UsageError("url: give the password with --secret, where no other user of the machine sees it");
 }
 
 async function askFor(setting: string): Promise<string> {

@@ -1,8 +1,8 @@
 import { Argument, type Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { AppError } from "../../lib/errors.ts";
 import { print, printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { UsageError } from "../usage-error.ts";
 import {
   type DeliverySettings,
   deliveryBodyOf,
@@ -100,7 +100,8 @@ function updateCommand(destination: Command, tools: RemoteTools): void {
       const { id, kind } = await findDestination(client, given);
       const settings = await settingsOf(kind, options);
       const body = { ...deliveryBodyOf(options), ...(settings && { [kind]: settings }) };
-      if (Object.keys(body).length === 0) throw new AppError("invalid", "nothing to change: give an option");
+      if (Object.keys(body).length === 0)
+        throw new UsageError("nothing to change: give an option, see --help");
       show(await client.destinations.update(id, body), options);
     },
   );

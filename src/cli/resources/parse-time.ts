@@ -3,6 +3,11 @@ import { durationMs } from "../../lib/duration.ts";
 
 /** Parses a moment: a date (`2026-11-23T10:00:00Z`), Unix seconds, or how long ago (`2h`, `30m`). Returns Unix seconds. */
 export function parseTime(text: string, now = Date.now()): number {
+  if (/^\d{1,8}$/.test(text)) {
+    throw new InvalidArgumentError(
+      `lacks its unit: ${text}m are minutes ago, ${text}h hours, ${text}d days; Unix seconds have more digits`,
+    );
+  }
   const ago = durationMs(text);
   const ms = Number.isNaN(ago)
     ? /^\d{1,11}$/.test(text)

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
-import { AppError } from "../../lib/errors.ts";
 import { parseJsonOption, parseObjectOption } from "../json-option.ts";
 import { placeOf } from "../output/place.ts";
 import { note, print, printJson, timeOf } from "../output/print.ts";
 import { table } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { readTextFile } from "../text-file.ts";
+import { UsageError } from "../usage-error.ts";
 import { findEmitterId } from "./find.ts";
 import { jsonOption } from "./list-options.ts";
 
@@ -31,9 +31,8 @@ export function subscriptionTestCommand(subscription: Command, tools: RemoteTool
   remoteAction<Options>(jsonOption(command), tools, async ({ client, options }, emitter = "") => {
     const { filter, function: file, event } = options;
     if ((filter === undefined) === (file === undefined))
-      throw new AppError("invalid", "exactly one of --filter and --function is needed");
-    if (event !== undefined && file === undefined)
-      throw new AppError("invalid", "--event: goes with --function");
+      throw new UsageError("--filter, --function: exactly one of them is needed");
+    if (event !== undefined && file === undefined) throw new UsageError("--event: goes with --function");
     if (filter !== undefined) return testFilter(client, emitter, options, filter);
     await testFunction(client, emitter, options, await readTextFile(file ?? ""));
   });

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { AppError } from "../../lib/errors.ts";
 import { parseObjectOption } from "../json-option.ts";
 import { placeOf } from "../output/place.ts";
 import { plain } from "../output/plain.ts";
@@ -8,6 +7,7 @@ import { print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { readTextFile } from "../text-file.ts";
+import { UsageError } from "../usage-error.ts";
 import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
@@ -101,7 +101,8 @@ function updateCommand(subscription: Command, tools: RemoteTools): void {
     .option("--no-function", "events are sent as they are");
   remoteAction<ChangeOptions>(jsonOption(command), tools, async ({ client, options }, id = "") => {
     const changes = await changesOf(options);
-    if (Object.keys(changes).length === 0) throw new AppError("invalid", "nothing to change: give an option");
+    if (Object.keys(changes).length === 0)
+      throw new UsageError("nothing to change: give an option, see --help");
     show(await client.subscriptions.update(id, changes), options);
   });
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { AppError } from "../../lib/errors.ts";
 import { note, print, printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { UsageError } from "../usage-error.ts";
 import {
   type DeliverySettings,
   deliveryBodyOf,
@@ -66,10 +66,11 @@ function settingsCommands(webhook: Command, tools: RemoteTools): void {
     settingsOptions(update),
     tools,
     async ({ client, options }, id = "") => {
-      const found = await findWebhook(client, id);
       const { address } = options;
       const body = { ...bodyOf(options), ...(address !== undefined && { url: address }) };
-      if (Object.keys(body).length === 0) throw new AppError("invalid", "nothing to change: give an option");
+      if (Object.keys(body).length === 0)
+        throw new UsageError("nothing to change: give an option, see --help");
+      const found = await findWebhook(client, id);
       const updated = await client.webhooks.update(found.id, body);
       if (options.json) printJson(updated);
       else print(detailOf(updated));

@@ -153,7 +153,7 @@ describe("headwater with a server", () => {
     expect(await failure("webhook", "show", "same")).to.match(/several are called same.*wh_\w+, wh_\w+/);
     expect(await failure("webhook", "show", "absent")).to.include("webhook: none is called absent");
     expect(await failure("webhook", "create", "ftp://example.com")).to.match(/url/);
-    expect(await failure("webhook", "update", "same", "--json")).to.match(/several/);
+    expect(await failure("webhook", "update", "same", "--name", "other")).to.match(/several/);
     const usage = await headwater(["delivery", "list", "--since", "soon"], env);
     expect([usage.code, usage.stderr]).to.deep.equal([2, usage.stderr]);
     expect(usage.stderr).to.include("must be a date, Unix seconds, or a time ago");

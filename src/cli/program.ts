@@ -1,0 +1,162 @@
+import { Command } from "commander";
+import { version } from "../lib/version.ts";
+import { appCommands } from "./app.ts";
+import { applyCommand } from "./apply/command.ts";
+import { catalogueCommand } from "./catalogue/command.ts";
+import { completionCommand } from "./completion/command.ts";
+import { publishComponentCommands } from "./component.ts";
+import { dashboardCommand } from "./dashboard.ts";
+import { deployCommand } from "./deploy/command.ts";
+import { devCommand } from "./dev/command.ts";
+import type { LocalSettings } from "./dev/local-services.ts";
+import { doctorCommand } from "./doctor/command.ts";
+import { emitCommand } from "./emit.ts";
+import { keyCommands } from "./key.ts";
+import { listenCommand } from "./listen/command.ts";
+import { migrateCommand } from "./migrate/command.ts";
+import { organizationCommands } from "./organization.ts";
+import { sayIfSlow } from "./output/slow.ts";
+import { publishCommand } from "./publish/command.ts";
+import { loginCommand } from "./remote/login.ts";
+import { logoutCommand } from "./remote/logout.ts";
+import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
+import { accessOptions, type RemoteTools, rejectUnusedAccess } from "./remote/remote-command.ts";
+import { actionCommands } from "./resources/action.ts";
+import { alertCommands } from "./resources/alert.ts";
+import { savedComponentCommands } from "./resources/component.ts";
+import { connectionCommands } from "./resources/connection.ts";
+import { deliveryCommands } from "./resources/delivery.ts";
+import { destinationCommands } from "./resources/destination.ts";
+import { sourceCommands } from "./resources/source.ts";
+import { subscriptionCommands } from "./resources/subscription.ts";
+import { webhookCommands } from "./resources/webhook.ts";
+import { workflowCommands } from "./resources/workflow.ts";
+import type { Run, WithPlatform } from "./run.ts";
+import { secretsCommands } from "./secrets/command.ts";
+import { traceCommand } from "./trace/command.ts";
+import { userCommands } from "./user.ts";
+import { versionCommand } from "./version.ts";
+
+// A command imports what it needs when it runs, so that `--help` need not load the drivers of both stores.
+
+const withPlatform: WithPlatform = async work => {
+  const { readConfig } = await import("../config.ts");
+  const config = readConfig();
+  const [{ openPlatform }, { createLogger }] = await Promise.all([
+    import("../platform.ts"),
+    import("../lib/logger.ts"),
+  ]);
+  const opening = openPlatform(config, "cli", { log: createLogger("cli", "silent") });
+  const platform = await sayIfSlow("MongoDB and Redis", opening);
+  try {
+    return await work(platform);
+  } finally {
+    await platform.close();
+  }
+};
+
+const run: Run = async work => {
+  process.stdout.write(`${JSON.stringify(await withPlatform(work), null, 2)}\n`);
+};
+
+/** Throws ConfigError. */
+const readSettings = async () => (await import("../config.ts")).readConfig();
+
+const tools: RemoteTools = {
+  configFolder: async () => (await import("../user-environment.ts")).readUserConfigFolder(),
+  developmentStart: async () => (await import("../user-environment.ts")).readDevelopmentStart(),
+};
+
+/** Throws ConfigError. */
+async function localSettings(): Promise<LocalSettings> {
+  const [{ readLocalConfig }, { sandboxLimits }, { namedHosts }] = await Promise.all([
+    import("../config.ts"),
+    import("../platform.ts"),
+    import("../store/store-hosts.ts"),
+  ]);
+  const config = readLocalConfig();
+  const {
+    cacheDir,
+    npmEnvironment,
+    npmrc,
+    npmHosts,
+    sandbox,
+    httpResponseWaitMs,
+    egress,
+    egressAllow,
+    sandboxEgressAllow,
+  } = config;
+  return {
+    version,
+    cacheDir,
+    npmEnvironment,
+    npmrc,
+    npmHosts,
+    limits: sandboxLimits(config),
+    hookMs: sandbox.hookMs,
+    httpResponseWaitMs,
+    egress,
+    egressAllow,
+    sandboxEgressAllow,
+    blockedHosts: namedHosts(config),
+  };
+}
+
+const HELP = `
+Exit codes: 0 success, 1 an error, 2 wrong usage, 78 settings that can't be used. docs/cli.md describes everything.`;
+
+/** The command line: what was asked for on stdout, errors on stderr; the exit code is that of `HELP`. */
+export function createProgram(): Command {
+  const program = new Command("headwater")
+    .description("Headwater's command line. Beside a running `npm start`, no settings are needed.")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(see --help)")
+    .enablePositionalOptions()
+    .addHelpText("after", HELP);
+  accessOptions(program).hook("preAction", rejectUnusedAccess);
+  program.commandsGroup("Server and profile:");
+  loginCommand(program, tools);
+  logoutCommand(program, tools);
+  whoamiCommand(program, tools);
+  profileCommands(program, tools);
+  dashboardCommand(program, tools);
+  versionCommand(program, tools);
+  completionCommand(program);
+  program.commandsGroup("Events, with an API key for any server:");
+  sourceCommands(program, tools);
+  webhookCommands(program, tools);
+  destinationCommands(program, tools);
+  actionCommands(program, tools, { withPlatform });
+  workflowCommands(program, tools);
+  subscriptionCommands(program, tools);
+  deliveryCommands(program, tools);
+  alertCommands(program, tools);
+  connectionCommands(program, tools);
+  publishComponentCommands(savedComponentCommands(program, tools), run);
+  publishCommand(program, tools);
+  traceCommand(program, tools);
+  listenCommand(program, tools);
+  deployCommand(program, tools, { withPlatform });
+  applyCommand(program, tools, {
+    withPlatform,
+    variables: async () => (await import("../user-environment.ts")).readVariables(),
+  });
+  catalogueCommand(program, tools, async () =>
+    (await import("../user-environment.ts")).readUserStateFolder(),
+  );
+  program.commandsGroup("Without a server:");
+  devCommand(program, localSettings);
+  program.commandsGroup(
+    "For operators, who have the settings of the stores (MONGODB_URL, REDIS_URL, SECRETS_KEY):",
+  );
+  userCommands(program, run);
+  keyCommands(program, run);
+  organizationCommands(program, run);
+  appCommands(program, run);
+  emitCommand(program, run);
+  doctorCommand(program, { withPlatform, readSettings });
+  migrateCommand(program, readSettings);
+  secretsCommands(program, withPlatform);
+  return program;
+}
