@@ -81,7 +81,11 @@ const SHAPES: Record<string, () => unknown> = {
       response: { statusCode: 422, body: BODY },
     }),
   Stripe: () =>
-    failed({ type: "StripeInvalidRequestError", statusCode: 422, raw: { ...BODY.error, statusCode: 422 } }),
+    failed({
+      type: "StripeInvalidRequestError",
+      statusCode: 422,
+      raw: { headers: AUTHORIZED, ...BODY.error, statusCode: 422 },
+    }),
   Octokit: () =>
     failed({
       status: 422,

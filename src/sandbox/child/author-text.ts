@@ -82,7 +82,7 @@ function placeOf(line: number, column: number): string | undefined {
 }
 
 const COMMENT = "\n// ";
-const BUNDLER = "npm:esbuild";
+const BUNDLER = "bundled code";
 
 /** Reads which lines of a bundle are which file of a package: the bundle contains a comment with its name before each file. */
 function readPackagedPlaces(path: string): (line: number) => string | undefined {

@@ -73,7 +73,8 @@ function textOf(value: unknown): string | undefined {
   if (value instanceof ArrayBuffer) return textOf(new Uint8Array(value));
   if (value instanceof Uint8Array) return decoded(value);
   if (Array.isArray(value) && value.some(one => one instanceof Error)) return undefined;
-  const text = shownJson(value, MAX_BODY_CHARS);
+  // Stripe has the response's headers beside its fields.
+  const text = shownJson(value, MAX_BODY_CHARS, ["headers"]);
   return text === "{}" || text === "[]" ? undefined : text;
 }
 
