@@ -176,7 +176,7 @@ export default {
       body: { n: 1 },
       bodyRaw: '{ "n": 1 }',
       own: "yes",
-      via: null,
+      via: "a proxy",
       same: true,
     });
     await shows(one, 'emit     default "PUT" {"n":1}');
