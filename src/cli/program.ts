@@ -127,7 +127,7 @@ export function createProgram(): Command {
   sourceCommands(program, tools);
   webhookCommands(program, tools);
   destinationCommands(program, tools);
-  actionCommands(program, tools, { withPlatform });
+  actionCommands(program, tools);
   workflowCommands(program, tools);
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
@@ -137,9 +137,8 @@ export function createProgram(): Command {
   publishCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);
-  deployCommand(program, tools, { withPlatform });
+  deployCommand(program, tools);
   applyCommand(program, tools, {
-    withPlatform,
     variables: async () => (await import("../user-environment.ts")).readVariables(),
   });
   catalogueCommand(program, tools, async () =>

@@ -197,7 +197,7 @@ export class RelativeModuleLoader implements ModuleLoader {
 }
 
 /** Returns the path of an address without its percent-encoding, if it is valid; a lone percent sign is not. */
-function readablePath({ pathname }: URL): string {
+export function readablePath({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname);
   } catch {
@@ -217,7 +217,7 @@ export function fromCode(code: string): ModuleLoader {
       return { id: CODE_ID, text: code, language: "script" };
     },
     resolve: async specifier => {
-      const message = `the import ${JSON.stringify(specifier)} is relative, but component_code has no other files; use component_url instead`;
+      const message = `the import ${JSON.stringify(specifier)} is relative, but component_code has no other files; use files or component_url instead`;
       throw invalidField(field.in, field.path, message);
     },
   };

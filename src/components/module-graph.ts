@@ -37,6 +37,8 @@ export interface ModuleGraph {
    * package.json asks for.
    */
   hash: string;
+  /** The versions that a package.json asks for, by the id of the importing file and the name of the package. */
+  ranges: Map<string, Map<string, string>>;
 }
 
 /**
@@ -116,7 +118,7 @@ function toParseError(loader: ModuleLoader, source: SourceModule, error: unknown
  */
 export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCOUNT): Promise<ModuleGraph> {
   const modules = new Map<string, GraphModule>();
-  const ranges = new Map<string, string>();
+  const ranges: ModuleGraph["ranges"] = new Map();
 
   async function resolveImport(importer: SourceModule, specifier: string): Promise<ImportTarget> {
     const target = readSpecifier(specifier);
@@ -137,7 +139,7 @@ export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCO
   /** An import without a version means the versions that the package.json of its app asks for. */
   async function declared(target: PackageTarget, importer: SourceModule): Promise<PackageTarget> {
     const range = (await loader.declaredRange?.(target.name, importer.id)) ?? "";
-    if (range !== "") ranges.set(`${importer.id}\0${target.name}`, range);
+    if (range !== "") ranges.set(importer.id, (ranges.get(importer.id) ?? new Map()).set(target.name, range));
     return { ...target, range };
   }
 
@@ -155,18 +157,26 @@ export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCO
 
   const source = await loader.entry();
   await add(source);
-  return { modules, entry: modules.get(source.id) as GraphModule, hash: hashOf(source, modules, ranges) };
+  const entry = modules.get(source.id) as GraphModule;
+  return { modules, entry, hash: hashOf(source, modules, ranges), ranges };
 }
 
 /** Returns the hash of a component that consists of one file. */
 export const hashOfFile = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-function hashOf(entry: SourceModule, modules: Map<string, GraphModule>, ranges: Map<string, string>): string {
+function hashOf(
+  entry: SourceModule,
+  modules: Map<string, GraphModule>,
+  ranges: ModuleGraph["ranges"],
+): string {
   const hash = createHash("sha256").update(entry.text);
   const imported = [...modules.values()].filter(module => module.id !== entry.id);
   for (const { id, source } of imported.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     hash.update(`\0${id}\0${Buffer.byteLength(source.text)}\0${source.text}`);
   }
-  for (const key of [...ranges.keys()].sort()) hash.update(`\0${key}\0${ranges.get(key)}`);
+  const wanted = [...ranges].flatMap(([id, byName]) =>
+    [...byName].map(([name, range]) => [`${id}\0${name}`, range] as const),
+  );
+  for (const [key, range] of wanted.sort(([a], [b]) => (a < b ? -1 : 1))) hash.update(`\0${key}\0${range}`);
   return hash.digest("hex");
 }

@@ -9,19 +9,21 @@ import { type SaveDeps, saveComponent } from "./save.ts";
 export interface ComponentInput {
   component_id?: string;
   component_code?: string;
+  files?: Record<string, string>;
+  entry?: string;
   component_url?: string;
   key?: string;
 }
 
 /** In the order in which they count. */
-const FIELDS = ["component_id", "key", "component_code", "component_url"] as const;
+const FIELDS = ["component_id", "key", "component_code", "files", "component_url", "entry"] as const;
 
-/** True if the request names a component in any of the four ways. */
+/** True if the request names a component in any of these ways. */
 export const namesComponent = (input: ComponentInput): boolean =>
   FIELDS.some(field => input[field] !== undefined);
 
 /**
- * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. What an organization
+ * Finds or saves the component that a request names: by id, else by key, else by its code (`saveComponent`). What an organization
  * deploys may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `not-found`,
  * `conflict` for a key that means several, and `invalid` also for an action that is deployed as a source or the reverse.
  */
@@ -60,6 +62,6 @@ async function findOrSave(platform: SaveDeps, deployer: Deployer, input: Compone
   return saveComponent(
     platform,
     { ownerId: deployer.owner, userId: deployer.userId },
-    { code: input.component_code, url: input.component_url },
+    { code: input.component_code, files: input.files, entry: input.entry, url: input.component_url },
   );
 }

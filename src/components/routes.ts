@@ -1,13 +1,14 @@
 import { Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { deleteComponent } from "./delete.ts";
 import { findComponent, findOwnComponent, findPublished } from "./find.ts";
 import { listComponents } from "./list.ts";
 import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";
-import { ComponentCode, ComponentSchema, ComponentUrl, TypeOfComponent } from "./schema.ts";
+import { CODE_FIELDS, ComponentSchema, TypeOfComponent } from "./schema.ts";
 
 type Deps = Pick<
   Platform,
@@ -45,15 +46,13 @@ export const componentRoutes = [
     tag,
     summary: "Save a component",
     description:
-      "If the same code was saved before, that component is returned. One of `component_code` and " +
-      "`component_url` is required; if both are given, the code is used and `component_url` is only " +
+      "If the same code was saved before, that component is returned. One of `component_code`, `files` and " +
+      "`component_url` is required; if several are given, the first in this order is used, and `component_url` is only " +
       "metadata.",
     access: { kind: "owner" },
-    body: Type.Object({
-      component_code: Type.Optional(ComponentCode),
-      component_url: Type.Optional(ComponentUrl),
-    }),
-    requiresOneOf: ["component_code", "component_url"],
+    body: Type.Object(CODE_FIELDS),
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
+    requiresOneOf: ["component_code", "files", "component_url"],
     response: data(201, ComponentSchema),
     errors: ["limit-reached", "unavailable"],
     example: { body: { component_code: code }, response: shown },
@@ -62,7 +61,7 @@ export const componentRoutes = [
         await saveComponent(
           deps,
           { ownerId: owner, userId: caller.userId },
-          { code: body.component_code, url: body.component_url },
+          { code: body.component_code, files: body.files, entry: body.entry, url: body.component_url },
         ),
       ),
   }),

@@ -1,7 +1,7 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
-import { AppError } from "../lib/errors.ts";
+import { AppError, invalidField } from "../lib/errors.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
@@ -12,6 +12,7 @@ import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { type Built, withBuilt } from "./builder/with-built.ts";
 import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
+import { fromFiles } from "./given-files.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
 import { hashOfFile } from "./module-graph.ts";
 import { formOfBundles, storeBundle } from "./store-bundle.ts";
@@ -43,19 +44,35 @@ const describes = new FairSlots({
   what: "components are being described",
 });
 
+/** The code of a component, as a request has it: the text of one file, several files, or their address. */
+export interface GivenCode {
+  code?: string | undefined;
+  files?: Record<string, string> | undefined;
+  /** Of `files`. */
+  entry?: string | undefined;
+  url?: string | undefined;
+}
+
 /**
- * Saves a component from its code or, without code, from its address: bundles it, describes it, stores it. If the
+ * Saves a component from its code, else from its files, else from its address: bundles it, describes it, stores it. If the
  * account has a component with the same code, it returns that component (docs/rest-api.md#components). Throws AppError
  * `invalid` that names the field, `unavailable` if the npm registry or a sandbox is not available, and `rate-limited` or
  * `unavailable` while too many components are being saved (docs/limits.md).
  */
-export async function saveComponent(
-  platform: SaveDeps,
-  saver: Saver,
-  { code, url }: { code?: string | undefined; url?: string | undefined },
-): Promise<Component> {
-  if (code !== undefined) return saveModules(platform, saver, fromCode(code), url ?? null);
-  if (url !== undefined) return saveModules(platform, saver, fromUrl(url, platform.egress), url);
+export async function saveComponent(platform: SaveDeps, saver: Saver, given: GivenCode): Promise<Component> {
+  return saveModules(platform, saver, loaderOf(platform, given), given.url ?? null);
+}
+
+function loaderOf(
+  { egress }: Pick<SaveDeps, "egress">,
+  { code, files, entry, url }: GivenCode,
+): ModuleLoader {
+  if (entry !== undefined && files === undefined) throw invalidField("body", "entry", "belongs to files");
+  if (files !== undefined && entry === undefined)
+    throw invalidField("body", "entry", "is required with files");
+  if (code !== undefined) return fromCode(code);
+  if (files !== undefined && entry !== undefined) return fromFiles({ files, entry });
+  if (url !== undefined) return fromUrl(url, egress);
   throw new AppError("invalid", "one of component_code, component_url is required", {
     fields: ["component_code", "component_url"].map(path => ({
       in: "body" as const,

@@ -68,3 +68,24 @@ export const ComponentUrl = Type.String({
   description:
     "Address of the code. Relative imports are followed; for a GitHub blob URL, the raw file is fetched.",
 });
+
+/** The fields of a request that have the code of a component. */
+export const CODE_FIELDS = {
+  component_code: Type.Optional(ComponentCode),
+  files: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      minProperties: 1,
+      maxProperties: 2 * LIMITS.modules.value,
+      description:
+        "Instead of `component_code`: the files of a component, their texts by path (`lib/app.mjs`). They import each other by " +
+        "relative path; a `package.json` among them says which versions of packages they want.",
+    }),
+  ),
+  entry: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "Of `files`: the path of the file that exports the component.",
+    }),
+  ),
+  component_url: Type.Optional(ComponentUrl),
+};

@@ -1,6 +1,7 @@
 import { deployerOf } from "../components/deployer.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { exampleWebhook } from "../webhooks/example.ts";
 import type { WebhookDeps } from "../webhooks/routes.ts";
@@ -42,6 +43,7 @@ export const destinationRoutes = [
       "settings of exactly one kind.",
     access: { kind: "owner" },
     body: NewDestinationBody,
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
     requiresOneOf: KIND_NAMES,
     response: data(201, DestinationView),
     errors: ["conflict", "limit-reached", "not-found", "unavailable"],
@@ -102,6 +104,7 @@ export const destinationRoutes = [
       "are given again. Pending deliveries go where the settings say when each attempt is made.",
     access: ownDestination,
     body: DestinationChanges,
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
     response: data(200, DestinationView),
     errors: ["conflict", "limit-reached", "unavailable"],
     example: { params, body: { active: true }, response: example },

@@ -747,6 +747,13 @@ export const LIMITS = defineLimits({
     what: "body of a request that publishes events, after decompression",
     beyond: "413 `too-large`",
   },
+  componentBodyBytes: {
+    value: 6 * MB,
+    unit: "bytes",
+    per: "request",
+    what: "body of a request that may have the files of a component, after decompression",
+    beyond: "413 `too-large`",
+  },
   publishParsedBytes: {
     value: 64 * MB,
     unit: "bytes",

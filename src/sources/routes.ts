@@ -7,6 +7,7 @@ import { OptionsRequestSchema, OptionsSchema } from "../components/configure/sch
 import { deployerOf } from "../components/deployer.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { configureSource } from "./configure-source.ts";
 import { createSource } from "./create-source.ts";
@@ -108,12 +109,13 @@ export const sourceRoutes = [
     tag,
     summary: "Deploy a source",
     description:
-      "One of `component_id`, `key`, `component_code` and `component_url` is required; if several are " +
+      "One of `component_id`, `key`, `component_code`, `files` and `component_url` is required; if several are " +
       "given, the first in this order is used, and `component_url` is only metadata. The deploy and " +
       "activate hooks of the component run before the response.",
     access: { kind: "owner" },
     body: NewSource,
-    requiresOneOf: ["component_id", "key", "component_code", "component_url"],
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
+    requiresOneOf: ["component_id", "key", "component_code", "files", "component_url"],
     response: data(201, SourceSchema),
     links: { createSubscription: "emitter_id" },
     errors: ["conflict", "limit-reached", "not-found", "unavailable"],
@@ -154,6 +156,7 @@ export const sourceRoutes = [
     description: "Fields that are left out stay unchanged, except `active`: its default is true.",
     access: ownSourceToChange,
     body: SourceUpdate,
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
     response: data(200, SourceSchema),
     errors: ["limit-reached", "unavailable"],
     example: { params, body: { name: "hello", active: false }, response: { ...shown, active: false } },

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
-import { ComponentCode, ComponentUrl, ConfigurableProp, OwnWords } from "../components/schema.ts";
+import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -72,7 +72,7 @@ export const SourceDetailSchema = Type.Object(
   { title: "SourceDetail" },
 );
 
-/** Body of `POST /sources`; one of the four fields that name the component is required. */
+/** Body of `POST /sources`; one of the fields that name the component is required. */
 export const NewSource = Type.Object({
   component_id: Type.Optional(
     Type.String({
@@ -81,8 +81,7 @@ export const NewSource = Type.Object({
       description: "Id of one of your components, or of a published one.",
     }),
   ),
-  component_code: Type.Optional(ComponentCode),
-  component_url: Type.Optional(ComponentUrl),
+  ...CODE_FIELDS,
   key: Type.Optional(
     Type.String({
       minLength: 1,
@@ -116,8 +115,7 @@ export const NewSource = Type.Object({
 /** Body of `PUT /sources/{id}`. */
 export const SourceUpdate = Type.Object({
   component_id: NewSource.properties.component_id,
-  component_code: NewSource.properties.component_code,
-  component_url: NewSource.properties.component_url,
+  ...CODE_FIELDS,
   key: NewSource.properties.key,
   name: NewSource.properties.name,
   configured_props: NewSource.properties.configured_props,

@@ -62,14 +62,18 @@ describe("headwater deploy", () => {
     expect(event).to.deep.equal({ word: "second", who: "anna", n: 2 });
   });
 
-  it("deploys a local file with its relative imports in the caller's account", async () => {
+  it("deploys a local file with its relative imports, with an API key alone, and keeps its secrets when it is edited", async () => {
+    const remote = { HEADWATER_URL: open.system.baseUrl, HEADWATER_API_KEY: api.apiKey };
     const file = await save(
       "several.mjs",
       `import { word } from "./parts/word.mjs";
        export default { name: "Several", version: "1", props: { timer: "$.interface.timer", who: "string" }, run() { this.$emit({ word, who: this.who }); } };`,
     );
     const source = printed(
-      await headwater(["deploy", file, "--props", join(folder, "props.json"), "--name", "Named Here"], env),
+      await headwater(
+        ["deploy", file, "--props", join(folder, "props.json"), "--name", "Named Here"],
+        remote,
+      ),
     );
     expect(source).to.deep.include({
       name: "Named Here",
@@ -81,6 +85,22 @@ describe("headwater deploy", () => {
       owner_id: api.userId,
       user_id: api.userId,
     });
+    await save(
+      "several.mjs",
+      `import { word } from "./parts/word.mjs";
+       export default { name: "Several", version: "2", props: { timer: "$.interface.timer", who: { type: "string", secret: true } }, run() { this.$emit({ word, now: this.who }); } };`,
+    );
+    const secret = await save("secret.json", '{"who": "berta"}');
+    printed(await headwater(["deploy", file, "--props", secret, "--name", "Named Here"], remote));
+    await save(
+      "several.mjs",
+      `import { word } from "./parts/word.mjs";
+       export default { name: "Several", version: "3", props: { timer: "$.interface.timer", who: { type: "string", secret: true } }, run() { this.$emit({ word, then: this.who }); } };`,
+    );
+    const edited = printed(await headwater(["deploy", file, "--name", "Named Here"], remote));
+    expect(edited).to.include({ id: source.id, deployed: "updated" });
+    const { configured_props, secrets_set } = await api.expect(200, "GET", `/sources/${source.id}`);
+    expect([configured_props.who, secrets_set]).to.deep.equal([undefined, ["who"]]);
   });
 
   it("deploys from an address, following its relative imports", async () => {

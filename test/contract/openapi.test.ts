@@ -44,9 +44,9 @@ describe("the OpenAPI document", () => {
       return route && operationOf(route).requestBody?.content["application/json"]?.schema;
     };
     const oneOf = (...fields: string[]) => ({ anyOf: fields.map(field => ({ required: [field] })) });
-    expect(schemaOf("createComponent")).to.deep.include(oneOf("component_code", "component_url"));
+    expect(schemaOf("createComponent")).to.deep.include(oneOf("component_code", "files", "component_url"));
     expect(schemaOf("createSource")).to.deep.include(
-      oneOf("component_id", "key", "component_code", "component_url"),
+      oneOf("component_id", "key", "component_code", "files", "component_url"),
     );
   });
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { publishComponent } from "../../src/components/publish.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { openWorld } from "./open-world.ts";
 import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
@@ -143,6 +144,74 @@ describe("components", () => {
       );
     }
     await host.close();
+  });
+
+  it("may have several files, which import each other and nothing else", async () => {
+    const files: Record<string, string> = {
+      "a/main.mjs": `import { name } from "../lib/name"; export default { name, version: "0.0.1", key: "of-files" };`,
+      "lib/name.ts": `export const name: string = "Of Files";`,
+    };
+    const entry = "a/main.mjs";
+    const component = await save({ files, entry });
+    expect(component).to.include({ name: "Of Files", code: files["a/main.mjs"], component_url: null });
+    expect((await save({ files, entry })).id).to.equal(component.id);
+    const source = await api.createSource({ files, entry });
+    expect(source.component_id).to.equal(component.id);
+    const changed = { ...files, "lib/name.ts": `export const name = "Changed";` };
+    const { component_id } = await api.expect(200, "PUT", `/sources/${source.id}`, {
+      body: { files: changed, entry },
+    });
+    expect(component_id).not.to.equal(component.id);
+    const action = {
+      files: {
+        "note.mjs": `import "./part.mjs"; export default { name: "Note", version: "0.0.1", type: "action", run() {} };`,
+        "part.mjs": "",
+      },
+      entry: "note.mjs",
+    };
+    await api.expect(201, "POST", "/destinations", { body: { action } });
+    const main = `export default { name: "Main", version: "0.0.1", run() {} };`;
+    const rejections: [Record<string, unknown>, string][] = [
+      [{ files, entry: "main.mjs" }, "body entry"],
+      [{ files }, "body entry"],
+      [{ entry, component_code: newCode() }, "body entry"],
+      [{ files: {}, entry }, "body files"],
+      [{ files: { [entry]: 1 }, entry }, `body files.${entry}`],
+      [{ files: { [entry]: files[entry] }, entry }, "body files"],
+      [{ files: { "main.mjs": `import "../../etc/passwd"; ${main}` }, entry: "main.mjs" }, "body files"],
+      [
+        { files: { "main.mjs": `import "./%2e%2e/%2e%2e/etc/passwd"; ${main}` }, entry: "main.mjs" },
+        "body files",
+      ],
+      [
+        { files: { "main.mjs": `${main} /*${"x".repeat(LIMITS.moduleBytes.value)}*/` }, entry: "main.mjs" },
+        "body files",
+      ],
+      ...[
+        "../main.mjs",
+        "/main.mjs",
+        "a/../main.mjs",
+        "./main.mjs",
+        "a//main.mjs",
+        "a\\main.mjs",
+        "a/",
+        "",
+        "a\u0001.mjs",
+      ].map((path): [Record<string, unknown>, string] => [
+        { files: { [path]: main }, entry: path || "main.mjs" },
+        "body files",
+      ]),
+    ];
+    for (const [body, field] of rejections) {
+      names(await api.request("POST", "/components", { body }), field);
+    }
+    // What means something in an address is a name.
+    for (const path of ["constructor", "a%2fb.mjs", "a?b#c.mjs", "ü b.mjs"]) {
+      const body = JSON.parse(
+        `{ "files": { ${JSON.stringify(path)}: ${JSON.stringify(`${main} // ${path}`)} } }`,
+      );
+      expect(await save({ ...body, entry: path })).to.include({ name: "Main" });
+    }
   });
 
   it("are rejected by field if their code is invalid", async () => {

@@ -5,7 +5,6 @@ import { note, print, printJson } from "../output/print.ts";
 import type { Access } from "../remote/access.ts";
 import { explain } from "../remote/explain.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import type { WithPlatform } from "../run.ts";
 import { ANY_ADDRESS } from "./any-address.ts";
 import type { Change } from "./change.ts";
 import type { Plan } from "./make-plan.ts";
@@ -22,7 +21,6 @@ interface Options {
 }
 
 export interface ApplyTools {
-  withPlatform: WithPlatform;
   /** Returns what reads the variables of the environment that the file names. */
   variables: () => Promise<ReadVariable>;
 }
@@ -67,7 +65,7 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
       import("../../egress/agent.ts"),
       import("./make-plan.ts"),
       import("./read-file.ts"),
-      import("../deploy/save.ts"),
+      import("../deploy/code-at.ts"),
       import("../remote/client.ts"),
     ]);
   const declared = await readDeclaration(options.file, await tools.variables());
@@ -83,7 +81,7 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
       egress,
       url: access.url,
       path: options.file,
-      save: location => saveComponentAt(location, client, { access, withPlatform: tools.withPlatform }),
+      save: location => saveComponentAt(location, client),
       sendsSecrets: options.secrets ?? false,
       onKey: (name, key) => void (options.showKeys && note(`Signing key of ${name}: ${key}`)),
     });

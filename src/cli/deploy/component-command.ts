@@ -3,8 +3,7 @@ import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { readPropsFile } from "../json-file.ts";
 import { note, printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import type { WithPlatform } from "../run.ts";
-import type { SavedComponent } from "./save.ts";
+import type { CodeBody, SavedComponent } from "./code-at.ts";
 
 interface Options {
   props?: string;
@@ -15,10 +14,10 @@ interface Options {
 interface Deploying<Deployed> {
   /** `source` or `action`, for help texts. */
   word: string;
-  withPlatform: WithPlatform;
   deploy: (
     client: Headwater,
     component: SavedComponent,
+    code: CodeBody,
     props: Record<string, unknown>,
     name?: string,
   ) => Promise<Deployed>;
@@ -30,17 +29,18 @@ interface Deploying<Deployed> {
 export function componentCommand<Deployed extends { id: string; deployed: "created" | "updated" }>(
   command: Command,
   tools: RemoteTools,
-  { word, withPlatform, deploy, nextSteps }: Deploying<Deployed>,
+  { word, deploy, nextSteps }: Deploying<Deployed>,
 ): void {
   command
     .argument("<file or url>", "the component; the URL may be the GitHub page of a file")
     .option("--props <file>", "JSON file with the values of its props, by name")
     .option("--name <name>", `the ${word}'s name (default: the component's name)`);
-  remoteAction<Options>(command, tools, async ({ client, access, options }, location = "") => {
+  remoteAction<Options>(command, tools, async ({ client, options }, location = "") => {
     const props = await readPropsFile(options.props);
-    const { saveComponentAt } = await import("./save.ts");
-    const component = await saveComponentAt(location, client, { access, withPlatform });
-    const deployed = await deploy(client, component, props, options.name);
+    const { codeAt } = await import("./code-at.ts");
+    const code = await codeAt(location);
+    const component = await client.components.create(code);
+    const deployed = await deploy(client, component, code, props, options.name);
     printJson(deployed);
     note([`${deployed.id} was ${deployed.deployed}.`, ...nextSteps(deployed)].join("\n"));
   });

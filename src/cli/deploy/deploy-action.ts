@@ -1,6 +1,6 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import type { SavedComponent } from "./save.ts";
+import type { CodeBody, SavedComponent } from "./code-at.ts";
 
 /** The deployed action as it is printed. */
 export interface DeployedAction {
@@ -32,13 +32,16 @@ async function findOwnAction(client: Headwater, name: string): Promise<Schemas["
 export async function deployAction(
   client: Headwater,
   component: SavedComponent,
+  code: CodeBody,
   props: Record<string, unknown>,
   name: string = component.name,
 ): Promise<DeployedAction> {
   const existing = await findOwnAction(client, name);
-  const action = { component_id: component.id, configured_props: props };
+  // With the code, and not by its id: the action's own code is edited, and its secrets stay.
   const { id } = existing
-    ? await client.destinations.update(existing.id, { action })
-    : await client.destinations.create({ name, action });
+    ? await client.destinations.update(existing.id, { action: { ...code, configured_props: props } })
+    : await client.destinations.create({
+        ...{ name, action: { component_id: component.id, configured_props: props } },
+      });
   return { id, name, component_id: component.id, deployed: existing ? "updated" : "created" };
 }

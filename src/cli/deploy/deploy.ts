@@ -1,7 +1,7 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { slugOf } from "../../sources/slug.ts";
-import type { SavedComponent } from "./save.ts";
+import type { CodeBody, SavedComponent } from "./code-at.ts";
 
 type Source = Schemas["Source"];
 
@@ -28,18 +28,19 @@ async function findOwnSource(client: Headwater, slug: string): Promise<Source | 
 export async function deploySource(
   client: Headwater,
   component: SavedComponent,
+  code: CodeBody,
   props: Record<string, unknown>,
   name: string = slugOf(component.name),
 ): Promise<Deployed> {
   const existing = await findOwnSource(client, slugOf(name));
-  const body = { component_id: component.id, configured_props: props };
+  // With the code, and not by its id: the source's own code is edited, and its secrets stay.
   const source = existing
-    ? await client.sources.update(existing.id, body)
-    : await client.sources.create({ ...body, name });
+    ? await client.sources.update(existing.id, { ...code, configured_props: props })
+    : await client.sources.create({ component_id: component.id, configured_props: props, name });
   return {
     id: source.id,
     name: source.name,
-    component_id: component.id,
+    component_id: source.component_id,
     deployed: existing ? "updated" : "created",
     ...interfacesOf(component, source.configured_props),
   };

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { componentCommand } from "../deploy/component-command.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
-import type { WithPlatform } from "../run.ts";
 
 const HELP = `
 If you have an action with that name, it is updated; props that the file leaves out then keep their values. Their texts may
@@ -12,11 +11,7 @@ destination list, show, test and delete are for actions too. docs/actions.md des
   headwater subscription create orders "note orders"`;
 
 /** The command that deploys a component of `type: "action"` (docs/actions.md). */
-export function actionCommands(
-  program: Command,
-  tools: RemoteTools,
-  { withPlatform }: { withPlatform: WithPlatform },
-): void {
+export function actionCommands(program: Command, tools: RemoteTools): void {
   const command = program
     .command("action")
     .description("deploy actions: components that each event runs")
@@ -25,7 +20,6 @@ export function actionCommands(
     .addHelpText("after", HELP);
   componentCommand(command, tools, {
     word: "action",
-    withPlatform,
     deploy: async (...given) => (await import("../deploy/deploy-action.ts")).deployAction(...given),
     nextSteps: ({ id }) => [
       `try:       headwater destination test ${id}`,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { presentProps } from "../../components/present.ts";
-import { ComponentCode, ComponentUrl, ConfigurableProp } from "../../components/schema.ts";
+import { CODE_FIELDS, ConfigurableProp } from "../../components/schema.ts";
 import { defineKind } from "../kind.ts";
 import { configureAction } from "./configure.ts";
 import type { ActionSettings } from "./settings.ts";
@@ -13,8 +13,7 @@ const Given = Type.Object(
   {
     component_id: Name(64, "Id of one of your components of type `action`, or of a published one."),
     key: Name(256, "Key of such a component."),
-    component_code: Type.Optional(ComponentCode),
-    component_url: Type.Optional(ComponentUrl),
+    ...CODE_FIELDS,
     configured_props: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
