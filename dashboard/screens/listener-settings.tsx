@@ -91,16 +91,21 @@ export function ListenerSettings<One extends Listener>({
   const save = async () => {
     setFault(undefined);
     try {
+      let lost: string[] = [];
       const isSaved = await saveEdits<One>({
         resource,
         parts: all,
         read: async () => (await calls.get(listener.id)) as One,
         write: async () => {
           const body = { ...changes(), ...Object.fromEntries(Object.entries(own.changes).map(sentOf)) };
-          return (await calls.update(listener.id, body)) as One;
+          const saved = await calls.update(listener.id, body);
+          lost = saved.secrets_removed;
+          return saved as One;
         },
       });
-      if (isSaved) toast("Saved.", "good");
+      if (lost.length > 0)
+        toast(`Removed, because they were for the server before: ${lost.join(", ")}.`, "bad");
+      else if (isSaved) toast("Saved.", "good");
     } catch (error) {
       setFault(error);
     }

@@ -23,6 +23,17 @@ export const namesComponent = (input: ComponentInput): boolean =>
   FIELDS.some(field => input[field] !== undefined);
 
 /**
+ * True if the request names a component, by its id or key, that is another one than before. To send code is to edit one's
+ * own: who may edit it can read the secrets that it gets (docs/rest-api.md#secrets-and-updates).
+ */
+export const isReplaced = (
+  input: ComponentInput,
+  component: Component,
+  beforeId: string | undefined,
+): boolean =>
+  (input.component_id ?? input.key) !== undefined && beforeId !== undefined && component._id !== beforeId;
+
+/**
  * Finds or saves the component that a request names: by id, else by key, else by its code (`saveComponent`). What an organization
  * deploys may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `not-found`,
  * `conflict` for a key that means several, and `invalid` also for an action that is deployed as a source or the reverse.

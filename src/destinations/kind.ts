@@ -20,6 +20,8 @@ export interface Checked<Settings> {
   url: string;
   settings: Settings;
   uses?: Uses;
+  /** Names of the secrets that the change removed without being asked to, if the kind keeps them itself. */
+  secretsRemoved?: string[];
 }
 
 /** One kind of destination: its settings in requests, as they are stored, and as they are shown. */
@@ -32,7 +34,7 @@ interface KindOf<Given, Settings> {
   changes: TObject;
   /** The settings in responses: no secret. */
   shown: TObject;
-  /** Settings that another `url` removes unless they are given again: no other server is to learn them. */
+  /** Settings that the `url` of another server removes unless they are given again (`lostSecrets`). */
   secrets: readonly string[];
   /** True if `check` gets a change as it is given, and keeps what that leaves out itself. */
   keepsItself?: boolean;

@@ -11,7 +11,7 @@ import { ownDestination } from "./find.ts";
 import { KIND_NAMES } from "./kinds.ts";
 import { listDestinations } from "./list.ts";
 import { presentDestination } from "./present.ts";
-import { DestinationChanges, DestinationView, NewDestinationBody } from "./schema.ts";
+import { DestinationChanges, DestinationView, NewDestinationBody, UpdatedDestination } from "./schema.ts";
 import { updateDestination } from "./update.ts";
 
 type Deps = WebhookDeps & Pick<Platform, "lastingConnections" | "egress" | "sandboxes" | "log">;
@@ -100,14 +100,14 @@ export const destinationRoutes = [
     tag,
     summary: "Update a destination",
     description:
-      "Fields that are left out stay unchanged, also those of its settings; another `url` removes its secrets unless they " +
-      "are given again. Pending deliveries go where the settings say when each attempt is made.",
+      "Fields that are left out stay unchanged, also those of its settings; the `url` of another server, or another component of an action, removes " +
+      "its secrets unless they are given again (`secrets_removed`). Pending deliveries go where the settings say when each attempt is made.",
     access: ownDestination,
     body: DestinationChanges,
     maxBodyBytes: LIMITS.componentBodyBytes.value,
-    response: data(200, DestinationView),
+    response: data(200, UpdatedDestination),
     errors: ["conflict", "limit-reached", "unavailable"],
-    example: { params, body: { active: true }, response: example },
+    example: { params, body: { active: true }, response: { ...example, secrets_removed: [] } },
     handler: request => updateDestination(request.deps, request.resource, request.body, deployerOf(request)),
   }),
   route({

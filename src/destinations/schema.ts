@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TOptional, Type } from "typebox";
 import type { DestinationKind } from "../models/webhook.ts";
+import { SecretsRemoved } from "../props/secrets-removed.ts";
 import { DeliverySettings, Description, Name, WebhookView } from "../webhooks/schema.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 
@@ -29,6 +30,12 @@ export const DestinationView = Type.Object(
   { title: "Destination" },
 );
 export type DestinationView = Static<typeof DestinationView>;
+
+export const UpdatedDestination = Type.Object(
+  { ...DestinationView.properties, secrets_removed: SecretsRemoved },
+  { title: "UpdatedDestination" },
+);
+export type UpdatedDestination = Static<typeof UpdatedDestination>;
 
 export const NewDestinationBody = Type.Object({
   name: Type.Optional(Name),

@@ -5,10 +5,11 @@ import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Destination, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { lostSecrets } from "../webhooks/lost-secrets.ts";
 import type { CheckDeps } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import { presentDestination } from "./present.ts";
-import type { DestinationChanges, DestinationView } from "./schema.ts";
+import type { DestinationChanges, UpdatedDestination } from "./schema.ts";
 import { openSettings, sealSettings } from "./settings.ts";
 
 type Deps = CheckDeps & Pick<Platform, "secrets" | "queues">;
@@ -23,7 +24,7 @@ export async function updateDestination(
   destination: Destination,
   changes: DestinationChanges,
   deployer = ownDeployer({ ownerId: destination.owner_id, userId: destination.user_id }),
-): Promise<DestinationView> {
+): Promise<UpdatedDestination> {
   const { name, description, active, max_in_flight, rate_limit_per_second, ordered } = changes;
   const changed = await changedSettings(platform, deployer, destination, changes);
   const set: Partial<Destination> = {
@@ -46,7 +47,7 @@ export async function updateDestination(
   await platform.routing.invalidate([destination.owner_id]);
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
   if (ordered !== undefined) await enqueueDrain(platform, destination, "order", 0);
-  return presentDestination(platform, updated);
+  return { ...presentDestination(platform, updated), secrets_removed: changed?.secretsRemoved ?? [] };
 }
 
 /** Returns the fields of a destination that store its settings with those that are given; undefined if none are. */
@@ -55,7 +56,7 @@ async function changedSettings(
   deployer: Deployer,
   destination: Destination,
   changes: DestinationChanges,
-): Promise<{ fields: Partial<Destination>; uses: Uses | undefined } | undefined> {
+): Promise<{ fields: Partial<Destination>; uses: Uses | undefined; secretsRemoved: string[] } | undefined> {
   const { kind, owner_id: owner } = destination;
   const other = KIND_NAMES.find(name => name !== kind && changes[name] !== undefined);
   if (other) throw invalidField("body", other, `a destination of kind ${kind} has no such settings`);
@@ -63,12 +64,18 @@ async function changedSettings(
   if (given === undefined) return undefined;
   const before = openSettings<Record<string, unknown>>(platform.secrets, destination);
   const { secrets, keepsItself, check } = KINDS[kind];
-  const isMoved = "url" in given && given.url !== before.url;
-  const kept = isMoved ? without(before, secrets) : before;
+  const lost = lostSecrets(
+    { url: destination.url, secrets: secrets.filter(name => (before[name] ?? null) !== null) },
+    { url: (given as { url?: string }).url, secrets: Object.keys(given) },
+  );
+  const kept = without(before, lost);
   const about = { deployer: { ...deployer, owner }, path: kind, before };
-  const { url, settings, uses } = await check(platform, keepsItself ? given : { ...kept, ...given }, about);
+  const checked = await check(platform, keepsItself ? given : { ...kept, ...given }, about);
+  const { url, settings, uses } = checked;
   const sealed = sealSettings(platform.secrets, settings, kind);
-  return { fields: { url, settings: sealed, ...fieldsOfUses(uses) }, uses };
+  const isLost = (name: string) => ((settings as Record<string, unknown>)[name] ?? null) === null;
+  const secretsRemoved = checked.secretsRemoved ?? lost.filter(isLost);
+  return { fields: { url, settings: sealed, ...fieldsOfUses(uses) }, uses, secretsRemoved };
 }
 
 const without = (settings: object, names: readonly string[]) =>

@@ -2,7 +2,7 @@ import { checkCount } from "../accounts/check-count.ts";
 import { chooseDynamicProps } from "../components/additional-props/choose-dynamic-props.ts";
 import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import type { Deployer } from "../components/deployer.ts";
-import { type ComponentInput, namesComponent, resolveComponent } from "../components/resolve.ts";
+import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/resolve.ts";
 import { checkConnections } from "../connections/check.ts";
 import { notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
@@ -17,7 +17,7 @@ import {
   timerOf,
 } from "../props/configure.ts";
 import { withAddedProps } from "../props/dynamic-props.ts";
-import { keptValues } from "../props/kept-values.ts";
+import { keptValues, secretsRemoved } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
 import { type PropsOfSource, propsOfSource } from "./dynamic-props.ts";
@@ -53,7 +53,8 @@ async function findFreeSlug(
 
 /**
  * Checks a request and returns the source's fields as they will be stored, with its component, which is saved if the
- * request contains its code or URL. `before` is the current source if the request is an update. Throws `invalid`
+ * request contains its code or URL, and the names of the secrets that it loses with its component. `before` is the current
+ * source if the request is an update. Throws `invalid`
  * naming every invalid prop, and `not-found` if there is no such component.
  */
 export async function prepareSource(
@@ -61,12 +62,15 @@ export async function prepareSource(
   deployer: Deployer,
   input: SourceInput,
   before?: Source,
-): Promise<{ fields: Candidate; component: Component }> {
+): Promise<{ fields: Candidate; component: Component; secretsRemoved: string[] }> {
   const component =
     before && !namesComponent(input)
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input, "source");
-  const old = before && (await openSource(platform, before));
+  const old = before && {
+    ...(await openSource(platform, before)),
+    isReplaced: isReplaced(input, component, before.component_id),
+  };
   const own = component.description.props;
   const configured = input.configured_props ?? {};
   const keepsComponent = before?.component_id === component._id;
@@ -77,11 +81,11 @@ export async function prepareSource(
     : await chooseDynamicProps(platform, deployer.owner, component, {
         id: input.dynamic_props_id,
         configured,
-        stored: old && (keepsComponent ? old.values : keptValues(old.values, old.props, own)),
+        stored: old && (keepsComponent ? old.values : keptValues(old, own)),
         current,
       });
   const props = dynamic ? withAddedProps(own, dynamic.props) : own;
-  const values = configureProps(props, configured, old && keptValues(old.values, old.props, props));
+  const values = configureProps(props, configured, old && keptValues(old, props));
   await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
   const active = input.active ?? true;
   // One that an earlier release deployed, which hears of no event, can be disabled all the same.
@@ -113,7 +117,7 @@ export async function prepareSource(
   if (isSubMinute(fields) && !(before && isSubMinute(before))) {
     await checkCount(platform, deployer.owner, "subMinuteTimers");
   }
-  return { fields, component };
+  return { fields, component, secretsRemoved: old ? secretsRemoved(old, values, configured) : [] };
 }
 
 /**

@@ -15,7 +15,7 @@ import { deleteSource } from "./delete-source.ts";
 import { findSource, findSourceToChange, listSources } from "./find-source.ts";
 import { nextPropsOfSource } from "./next-props-of-source.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
-import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
+import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate, UpdatedSourceSchema } from "./schema.ts";
 import { updateSource } from "./update-source.ts";
 
 type Deps = Pick<
@@ -153,16 +153,23 @@ export const sourceRoutes = [
     id: "updateSource",
     tag,
     summary: "Update, enable or disable a source",
-    description: "Fields that are left out stay unchanged, except `active`: its default is true.",
+    description:
+      "Fields that are left out stay unchanged, except `active`: its default is true. Another `component_id` or `key` removes " +
+      "the secrets of its props unless they are given again; code that is sent edits the source's own, and keeps them.",
     access: ownSourceToChange,
     body: SourceUpdate,
     maxBodyBytes: LIMITS.componentBodyBytes.value,
-    response: data(200, SourceSchema),
+    response: data(200, UpdatedSourceSchema),
     errors: ["limit-reached", "unavailable"],
-    example: { params, body: { name: "hello", active: false }, response: { ...shown, active: false } },
+    example: {
+      params,
+      body: { name: "hello", active: false },
+      response: { ...shown, active: false, secrets_removed: [] },
+    },
     handler: async request => {
       const { deps, body, resource } = request;
-      return presentSource(deps, await updateSource(deps, deployerOf(request), resource, body));
+      const { source, secretsRemoved } = await updateSource(deps, deployerOf(request), resource, body);
+      return { ...(await presentSource(deps, source)), secrets_removed: secretsRemoved };
     },
   }),
   route({

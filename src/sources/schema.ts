@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
+import { SecretsRemoved } from "../props/secrets-removed.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -48,6 +49,12 @@ export const SourceSchema = Type.Object(
     name_slug: Type.String(),
   },
   { title: "Source" },
+);
+
+/** A source after an update. */
+export const UpdatedSourceSchema = Type.Object(
+  { ...SourceSchema.properties, secrets_removed: SecretsRemoved },
+  { title: "UpdatedSource" },
 );
 
 /** A source with the number of events that it dropped (docs/design.md#guarantee-8), and what only a form needs. */

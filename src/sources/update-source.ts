@@ -16,7 +16,7 @@ type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;
 const MAX_ATTEMPTS = 20;
 
 /**
- * Updates a source. Fields that the request leaves out stay as they are, except `active`, which becomes true
+ * Updates a source, and returns it with the names of the secrets that it lost with its component. Fields that the request leaves out stay as they are, except `active`, which becomes true
  * (docs/rest-api.md#sources). Updates that arrive at once are applied one after the other. Throws `invalid` if the
  * input is wrong or a hook fails, `unavailable` if no worker called the hooks in time, and `not-found` if the source
  * has been deleted.
@@ -26,15 +26,15 @@ export async function updateSource(
   deployer: Deployer,
   source: Source,
   input: SourceInput,
-): Promise<Source> {
+): Promise<{ source: Source; secretsRemoved: string[] }> {
   let before = source;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const outcome = await updateIfUnchanged(platform, deployer, before, input);
+    const { outcome, secretsRemoved } = await updateIfUnchanged(platform, deployer, before, input);
     const latest = await Sources(platform.mongo).findOne({ _id: source._id, state: "ready" }).lean();
     if (!latest) throw notFound("source");
     if (outcome === "applied") {
       await syncSchedulerOrWarn(platform, latest);
-      return latest;
+      return { source: latest, secretsRemoved };
     }
     before = latest;
   }
@@ -47,21 +47,22 @@ async function updateIfUnchanged(
   deployer: Deployer,
   source: Source,
   input: SourceInput,
-): Promise<"applied" | "stale"> {
+): Promise<{ outcome: "applied" | "stale"; secretsRemoved: string[] }> {
   const ownersDeployer = { ...deployer, owner: source.owner_id };
-  const { fields, component } = await prepareSource(platform, ownersDeployer, input, source);
+  const { fields, component, secretsRemoved } = await prepareSource(platform, ownersDeployer, input, source);
   const current = await currentComponent(platform, source);
   if (hasHooks(component, "activate", "deactivate") || hasHooks(current, "deactivate")) {
     await checkQuota(platform, source.owner_id);
     const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
-    return requestChange(platform, source._id, change, source.owner_id);
+    const outcome = await requestChange(platform, source._id, change, source.owner_id);
+    return { outcome, secretsRemoved };
   }
   try {
     await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));
     await platform.routing.invalidate([source.owner_id]);
-    return "applied";
+    return { outcome: "applied", secretsRemoved };
   } catch (error) {
-    if (error instanceof ChangeSuperseded) return "stale";
+    if (error instanceof ChangeSuperseded) return { outcome: "stale", secretsRemoved };
     throw error;
   }
 }

@@ -8,7 +8,14 @@ import { ownWebhook } from "./find.ts";
 import { listWebhooks } from "./list.ts";
 import { presentWebhook } from "./present.ts";
 import { rotateSigningKey } from "./rotate-signing-key.ts";
-import { NewWebhookBody, NewWebhookParams, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
+import {
+  NewWebhookBody,
+  NewWebhookParams,
+  UpdatedWebhook,
+  WebhookChanges,
+  WebhookView,
+  WebhookWithKey,
+} from "./schema.ts";
 import { updateWebhook } from "./update.ts";
 
 /** What they need of the platform. */
@@ -97,12 +104,12 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "Update a webhook",
     description:
-      "Fields that are left out stay unchanged. Pending deliveries go to the url that is set when each " +
-      "attempt is made.",
+      "Fields that are left out stay unchanged; the `url` of another server (scheme, host or port) removes the custom headers " +
+      "unless they are given again (`secrets_removed`). Pending deliveries go to the url that is set when each attempt is made.",
     access: ownWebhook,
     body: WebhookChanges,
-    response: data(200, WebhookView),
-    example: { params, body: { active: true }, response: example },
+    response: data(200, UpdatedWebhook),
+    example: { params, body: { active: true }, response: { ...example, secrets_removed: [] } },
     handler: ({ deps, resource, body }) => updateWebhook(deps, resource, body),
   }),
   route({

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { SecretsRemoved } from "../props/secrets-removed.ts";
 
 export const NullableText = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description });
@@ -55,6 +56,12 @@ export const WebhookView = Type.Object(
   { title: "Webhook" },
 );
 export type WebhookView = Static<typeof WebhookView>;
+
+export const UpdatedWebhook = Type.Object(
+  { ...WebhookView.properties, secrets_removed: SecretsRemoved },
+  { title: "UpdatedWebhook" },
+);
+export type UpdatedWebhook = Static<typeof UpdatedWebhook>;
 
 /** The only responses that show the key. */
 export const WebhookWithKey = Type.Object(

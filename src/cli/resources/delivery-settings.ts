@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { print, printJson, timeOf } from "../output/print.ts";
+import { note, print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { jsonOption } from "./list-options.ts";
@@ -26,6 +26,11 @@ export const deliveryOptions = (command: Command): Command =>
     .option("--rate-limit <n>", "attempts started a second", parseCount)
     .option("--ordered", "one event at a time, in order")
     .option("--no-ordered", "as many at once as are allowed");
+
+/** Says which secrets an update removed. */
+export function noteSecretsRemoved({ secrets_removed: names }: { secrets_removed: string[] }): void {
+  if (names.length > 0) note(`Removed, because of another server: ${names.join(", ")}. Give them again.`);
+}
 
 /** Parses a number that an option has. */
 export function parseCount(text: string): number {

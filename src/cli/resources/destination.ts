@@ -7,6 +7,7 @@ import {
   type DeliverySettings,
   deliveryBodyOf,
   deliveryOptions,
+  noteSecretsRemoved,
   receiverFields,
   stateOf,
   testCommand,
@@ -102,7 +103,9 @@ function updateCommand(destination: Command, tools: RemoteTools): void {
       const body = { ...deliveryBodyOf(options), ...(settings && { [kind]: settings }) };
       if (Object.keys(body).length === 0)
         throw new UsageError("nothing to change: give an option, see --help");
-      show(await client.destinations.update(id, body), options);
+      const updated = await client.destinations.update(id, body);
+      noteSecretsRemoved(updated);
+      show(updated, options);
     },
   );
 }

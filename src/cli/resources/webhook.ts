@@ -7,6 +7,7 @@ import {
   type DeliverySettings,
   deliveryBodyOf,
   deliveryOptions,
+  noteSecretsRemoved,
   receiverFields,
   stateOf,
   testCommand,
@@ -72,6 +73,7 @@ function settingsCommands(webhook: Command, tools: RemoteTools): void {
         throw new UsageError("nothing to change: give an option, see --help");
       const found = await findWebhook(client, id);
       const updated = await client.webhooks.update(found.id, body);
+      noteSecretsRemoved(updated);
       if (options.json) printJson(updated);
       else print(detailOf(updated));
     },

@@ -1,12 +1,17 @@
 import { chooseDynamicProps } from "../../components/additional-props/choose-dynamic-props.ts";
-import { type ComponentInput, namesComponent, resolveComponent } from "../../components/resolve.ts";
+import {
+  type ComponentInput,
+  isReplaced,
+  namesComponent,
+  resolveComponent,
+} from "../../components/resolve.ts";
 import { checkConnections } from "../../connections/check.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Component } from "../../models/component.ts";
 import { configureActionProps } from "../../props/action-props.ts";
 import { connectedProps, presentProps, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
-import { keptValues } from "../../props/kept-values.ts";
+import { keptValues, secretsRemoved } from "../../props/kept-values.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
 import type { CheckDeps, CheckFor } from "../kind.ts";
 import { findComponent } from "./find-component.ts";
@@ -35,17 +40,21 @@ export async function configureAction(
         : await resolveComponent(platform, deployer, input, "action");
     const own = component.description.props;
     const configured = input.configured_props ?? {};
-    const old = before && current && { ...before, props: propsBefore(before, current) };
+    const old = before &&
+      current && {
+        values: before.configured_props,
+        props: propsBefore(before, current),
+        isReplaced: isReplaced(input, component, current._id),
+      };
     const keepsComponent = current?._id === component._id;
     const dynamic = await chooseDynamicProps(platform, deployer.owner, component, {
       id: input.dynamic_props_id,
       configured,
-      stored:
-        old && (keepsComponent ? old.configured_props : keptValues(old.configured_props, old.props, own)),
+      stored: old && (keepsComponent ? old.values : keptValues(old, own)),
       current: (keepsComponent && before?.dynamic) || null,
     });
     const props = dynamic ? withAddedProps(own, dynamic.props) : own;
-    const previous = old && keptValues(old.configured_props, old.props, props);
+    const previous = old && keptValues(old, props);
     const values = configureActionProps(props, configured, previous);
     const given = Object.fromEntries(
       Object.entries(values).filter(([name]) => Object.hasOwn(configured, name)),
@@ -61,6 +70,7 @@ export async function configureAction(
         connectionIds: connectionsOf(props, values),
         named: connectionsOf(props, given),
       },
+      secretsRemoved: old ? secretsRemoved(old, values, configured) : [],
     };
   });
 }
