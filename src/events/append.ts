@@ -44,7 +44,7 @@ export interface AppendResult {
  * line, because readers of streams expect that: line breaks of JSON are between its tokens only.
  */
 export function summaryEvent(channel: string, { text }: JsonText): string {
-  const line = /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, " ") : text;
+  const line = text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]+/g, " ") : text;
   return channel.startsWith("$") && line.trimStart().startsWith("{") ? line : `{"raw_event":${line}}`;
 }
 

@@ -30,8 +30,9 @@ const BOUNDS: Bounds[] = [
  */
 export function truncateJson(json: string): { json: string; truncated: boolean } {
   if (fits(json)) return { json, truncated: false };
+  let shorter = json;
   for (const bounds of BOUNDS) {
-    const shorter = new Cutter(json, bounds).cut();
+    shorter = new Cutter(shorter, bounds).cut();
     if (fits(shorter)) return { json: shorter, truncated: true };
   }
   return { json: '"…"', truncated: true };
@@ -47,10 +48,7 @@ function shorten(text: string, length: number): string {
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-const SPACES = /\s*/y;
-/** A number, `true`, `false` or `null`. */
-const WORD = /[^\s,\]}]*/y;
-const BRACKET_OR_STRING = /[[\]{}"]/g;
+const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Reads a JSON text once from its beginning, and writes what is within the bounds. */
 class Cutter {
@@ -64,28 +62,32 @@ class Cutter {
   }
 
   cut(depth = 0): string {
-    this.#skip(SPACES);
-    const first = this.#json[this.#at];
-    if (first === '"') return this.#cutString();
-    if (first === "[") return `[${this.#entries(this.#bounds.entries, depth, () => this.cut(depth + 1))}]`;
-    if (first === "{") {
-      const entry = () => `${this.#string()}:${this.#afterColon(() => this.cut(depth + 1))}`;
-      return `{${this.#entries(this.#bounds.entries * 4, depth, entry)}}`;
-    }
-    const word = this.#skip(WORD);
+    const first = this.#next();
+    if (first === QUOTE) return this.#cutString();
+    if (first === OPEN_LIST) return `[${this.#entries(this.#bounds.entries, depth, false)}]`;
+    if (first === OPEN_OBJECT) return `{${this.#entries(this.#bounds.entries * 4, depth, true)}}`;
+    const word = this.#word();
     return word.length > NUMBER_CHARS ? "null" : word;
   }
 
-  #skip(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const [skipped = ""] = pattern.exec(this.#json) ?? [];
-    this.#at += skipped.length;
-    return skipped;
+  /** Skips spaces; returns the code of the next character. */
+  #next(): number {
+    while (this.#json.charCodeAt(this.#at) <= 0x20) this.#at++;
+    return this.#json.charCodeAt(this.#at);
+  }
+
+  /** Reads a number, `true`, `false` or `null`. */
+  #word(): string {
+    const from = this.#at;
+    for (; this.#at < this.#json.length; this.#at++) {
+      const code = this.#json.charCodeAt(this.#at);
+      if (code <= 0x20 || code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT) break;
+    }
+    return this.#json.slice(from, this.#at);
   }
 
   /** Reads a string, with its quotation marks. */
   #string(): string {
-    this.#skip(SPACES);
     const from = this.#at;
     this.#at = endOfString(this.#json, from + 1) + 1;
     return this.#json.slice(from, this.#at);
@@ -93,44 +95,43 @@ class Cutter {
 
   #cutString(): string {
     const token = this.#string();
-    if (token.length - 2 <= this.#bounds.string) return token;
+    const most = this.#bounds.string;
+    if (token.length - 2 <= most) return token;
     const text = JSON.parse(token) as string;
-    const shorter = shorten(text, this.#bounds.string);
-    return shorter === text ? token : JSON.stringify(shorter);
-  }
-
-  #afterColon(read: () => string): string {
-    this.#skip(SPACES);
-    this.#at += 1;
-    return read();
+    return text.length <= most ? token : JSON.stringify(shorten(text, most));
   }
 
   /** Reads the first entries of an array or object, and what follows them up to its end. */
-  #entries(most: number, depth: number, read: () => string): string {
-    this.#at += 1;
-    const entries: string[] = [];
-    for (; depth < this.#bounds.depth && entries.length < most; ) {
-      this.#skip(SPACES);
-      if ("]}".includes(this.#json[this.#at] ?? "")) break;
-      entries.push(read());
-      this.#skip(SPACES);
-      if (this.#json[this.#at] !== ",") break;
-      this.#at += 1;
+  #entries(most: number, depth: number, inObject: boolean): string {
+    this.#at++;
+    let entries = "";
+    for (let count = 0; depth < this.#bounds.depth && count < most; count++) {
+      const code = this.#next();
+      if (code === CLOSE_LIST || code === CLOSE_OBJECT) break;
+      if (count > 0) entries += ",";
+      if (inObject) {
+        entries += `${this.#string()}:`;
+        this.#next();
+        this.#at++;
+      }
+      entries += this.cut(depth + 1);
+      if (this.#next() !== COMMA) break;
+      this.#at++;
     }
     this.#skipToEnd();
-    return entries.join(",");
+    return entries;
   }
 
   /** Skips the rest of the innermost array or object that is open. */
   #skipToEnd(): void {
-    for (let open = 1; open > 0 && this.#at < this.#json.length; ) {
-      BRACKET_OR_STRING.lastIndex = this.#at;
-      const found = BRACKET_OR_STRING.exec(this.#json);
-      if (!found) return;
-      const [mark] = found;
-      this.#at = mark === '"' ? endOfString(this.#json, found.index + 1) + 1 : found.index + 1;
-      if (mark === "[" || mark === "{") open += 1;
-      else if (mark !== '"') open -= 1;
+    const json = this.#json;
+    let at = this.#at;
+    for (let open = 1; open > 0 && at < json.length; at++) {
+      const code = json.charCodeAt(at);
+      if (code === QUOTE) at = endOfString(json, at + 1);
+      else if (code === OPEN_LIST || code === OPEN_OBJECT) open++;
+      else if (code === CLOSE_LIST || code === CLOSE_OBJECT) open--;
     }
+    this.#at = at;
   }
 }

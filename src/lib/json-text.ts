@@ -4,8 +4,7 @@ import { type JsonShape, scanJson, type Wanted } from "./scan-json.ts";
 /** Texts that `stringifyJson` has met, while it runs. */
 let met: string[] | null = null;
 /** Random, so that no text of anybody's has it. */
-const MARK = `json-text-${randomBytes(16).toString("hex")}-`;
-const MARKED = new RegExp(`"${MARK}([0-9]+)"`, "g");
+const MARK = `json-text-${randomBytes(16).toString("hex")}`;
 
 /**
  * A JSON value as its text, which may be wherever the value may be: what is passed on is not parsed, and so neither
@@ -34,7 +33,8 @@ export class JsonText {
 
   toJSON(): unknown {
     if (met === null) return this.value;
-    return MARK + (met.push(this.text) - 1);
+    met.push(this.text);
+    return MARK;
   }
 }
 
@@ -49,7 +49,10 @@ export function stringifyJson(value: unknown): string {
   met = texts;
   try {
     const json = JSON.stringify(value);
-    return texts.length === 0 ? json : json.replace(MARKED, (_, index: string) => texts[Number(index)] ?? "");
+    if (texts.length === 0) return json;
+    // One part more than texts, which were met in their order.
+    const [first = "", ...parts] = json.split(`"${MARK}"`);
+    return parts.reduce((written, part, i) => written + texts[i] + part, first);
   } finally {
     met = outer;
   }

@@ -92,8 +92,16 @@ export function scanJson(json: string, wanted?: Wanted): JsonShape & { found: Js
   return { depth: deepest, parsedBytes, found };
 }
 
+/** Most strings are shorter, and a call of `indexOf` takes longer than to look at so many characters. */
+const SHORT_STRING = 24;
+
 /** Returns where the string ends whose characters begin at `from`: at its quotation mark, or at the end of the text. */
 export function endOfString(json: string, from: number): number {
+  for (let at = from; at < from + SHORT_STRING; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) break;
+  }
   for (let end = json.indexOf('"', from); end >= 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;
     while (end - escapes > from && json.charCodeAt(end - escapes - 1) === BACKSLASH) escapes++;

@@ -1,3 +1,4 @@
+import "./fast-strings.ts";
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
 import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";

@@ -1,0 +1,12 @@
+import { setFlagsFromString } from "node:v8";
+import { expect } from "chai";
+import "../../src/store/redis.ts";
+
+describe("methods of strings", () => {
+  it("are fast beside ioredis, whose class that extends String makes V8 look them up at each call", () => {
+    setFlagsFromString("--allow-natives-syntax");
+    const isFast = new Function("return %HasFastProperties(String.prototype)") as () => boolean;
+    setFlagsFromString("--no-allow-natives-syntax");
+    expect(isFast()).to.equal(true);
+  });
+});
