@@ -3,8 +3,8 @@
  *
  * 1. An attempt is sent (`send.ts`). Any 2xx delivers. A 410 fails the delivery and disables the webhook.
  * 2. Any other result is a failed attempt. `decide` takes the next step of the schedule: after the first failed attempt
- *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to 1–2 times the step; a 429 or a
- *    time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
+ *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter if it is later than the step, by 2 h at
+ *    most; a 429 or a time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
  * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
  *    (`record.ts`), and then a delayed job `next-attempt` is enqueued for that generation. A crash between the two leaves
  *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`). A retry that is far away
@@ -22,6 +22,8 @@ import type { EndReason } from "../../models/delivery.ts";
 
 /** A 429 and a time-out wait at least this long, because the endpoint is busy already. */
 export const BUSY_FLOOR_MS = 60_000;
+/** How much longer than the step an endpoint may ask to be left alone: it may be wrong about itself. */
+const MAX_EXTRA_MS = 2 * 3_600_000;
 /** Each step is spread by this share both ways, so that deliveries that failed together do not come back together. */
 const JITTER = 0.2;
 /** The longest wait at the head of an ordered webhook, where one delivery holds up all behind it (docs/decisions/0011-order-and-rates.md). */
@@ -90,6 +92,6 @@ export function nextDelayMs({
   const delayMs =
     retryAfterMs === null
       ? step * (1 - JITTER + 2 * JITTER * random())
-      : Math.min(Math.max(retryAfterMs, step), 2 * step);
+      : Math.min(Math.max(retryAfterMs, step), step + MAX_EXTRA_MS);
   return Math.round(isBusy ? Math.max(delayMs, busyFloorMs) : delayMs);
 }

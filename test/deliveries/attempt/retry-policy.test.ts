@@ -100,11 +100,23 @@ describe("retry schedule", () => {
     );
   });
 
-  it("clamps Retry-After to 1–2 times the step", () => {
-    expect(nextDelayMs(wait({ retryAfterMs: 7000 }))).to.equal(7000);
-    expect(nextDelayMs(wait({ retryAfterMs: 1000 }))).to.equal(5000);
-    expect(nextDelayMs(wait({ retryAfterMs: 86_400_000 }))).to.equal(10_000);
-  });
+  const ASKED: [asked: string, isBusy: boolean, waits: number][] = [
+    ["7", false, 7000],
+    ["1", false, 5000],
+    ["120", false, 120_000],
+    ["3600", false, 3_600_000],
+    ["3600", true, 3_600_000],
+    ["1", true, MINUTE],
+    ["86400", false, 120 * MINUTE + 5000],
+    ["86400", true, 120 * MINUTE + 5000],
+    ["soon", false, 5000],
+  ];
+  for (const [asked, isBusy, waits] of ASKED) {
+    it(`waits for the later of the step and Retry-After: ${asked} of ${isBusy ? 429 : 503}, up to 2 h more`, () => {
+      const status = isBusy ? 429 : 503;
+      expect(decided({ status, retryAfter: asked })).to.deep.equal({ kind: "retry", delayMs: waits });
+    });
+  }
 
   it("waits at least 60 s after a 429 or a time-out, and longer if the step is longer", () => {
     expect(nextDelayMs(wait({ isBusy: true }))).to.equal(MINUTE);
