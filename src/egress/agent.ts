@@ -5,7 +5,8 @@ import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
 import { type CheckAddresses, createAddressCheck, createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { sendRequest } from "./send-request.ts";
+import { KeptConnections } from "./kept-connections.ts";
+import { type RawResponse, sendRequest } from "./send-request.ts";
 import { startTls } from "./start-tls.ts";
 
 export interface EgressOptions extends DialOptions {
@@ -22,6 +23,8 @@ export interface EgressRequest {
   /** How much of the response's body is read. If it is longer, the connection is closed. */
   maxResponseBytes: number;
   signal?: AbortSignal;
+  /** True if the receiver knows a repeat: it is sent once more if a kept connection ends before any byte of a response. */
+  isRepeatable?: boolean;
 }
 
 export interface EgressResponse {
@@ -67,8 +70,10 @@ const KEEP_ALIVE_MS = 4000;
 export function createEgress(options: EgressOptions): Egress {
   const checkAddresses = createAddressCheck(options);
   const dial = createDial(options, checkAddresses);
+  const kept = new KeptConnections();
+  const connect = guardedConnector(dial, options.connectTimeoutMs, kept);
   const agent = new Agent({
-    connect: guardedConnector(dial, options.connectTimeoutMs),
+    connect,
     // No bound here: requests that wait for a connection would do so in one line for all accounts, and on the endpoint's
     // time. Callers bound what they have in flight (src/deliveries/limits/in-flight.ts).
     connections: null,
@@ -76,14 +81,29 @@ export function createEgress(options: EgressOptions): Egress {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     pipelining: 1,
   });
+  // Without pipelining each request has a connection of its own.
+  const fresh = new Agent({ connect, connections: null, pipelining: 0 });
   return {
-    request: async (url, request) => send(agent, parseUrl(url), request, options.userAgent),
+    request: async (url, request) => {
+      const sending = { url: parseUrl(url), request, userAgent: options.userAgent };
+      return await send(sending, async dispatch => {
+        try {
+          return await dispatch(agent);
+        } catch (error) {
+          if (!request.isRepeatable || !kept.endedUnused(error)) throw error;
+          return await dispatch(fresh);
+        }
+      });
+    },
     checkAddresses: (host, port) =>
       checkAddresses(host, port).catch((error: unknown) => {
         throw toEgressError(error, host);
       }),
     connect: target => connectTo(dial, target, options.connectTimeoutMs),
-    close: () => agent.destroy(),
+    close: async () => {
+      kept.close();
+      await Promise.all([agent.destroy(), fresh.destroy()]);
+    },
   };
 }
 
@@ -105,34 +125,48 @@ function checked(url: string): URL {
   }
 }
 
+interface Sending {
+  url: URL;
+  request: EgressRequest;
+  userAgent: string | undefined;
+}
+
+/** Calls `attempt` with what sends the request by an agent, all within the request's time. */
 async function send(
-  agent: Agent,
-  url: URL,
-  request: EgressRequest,
-  userAgent?: string,
+  { url, request, userAgent }: Sending,
+  attempt: (dispatch: (agent: Agent) => Promise<RawResponse>) => Promise<RawResponse>,
 ): Promise<EgressResponse> {
-  const { response, abort } = sendRequest(
-    agent,
-    {
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: request.method.toUpperCase() as Dispatcher.HttpMethod,
-      headers: withUserAgent(request.headers ?? {}, userAgent),
-      body: request.body ?? null,
-    },
-    request.maxResponseBytes,
-  );
-  let timeout: EgressError | undefined;
+  let abort: (reason: Error) => void = () => undefined;
+  let stopped: Error | undefined;
+  const stop = (reason: Error) => {
+    stopped = reason;
+    abort(reason);
+  };
+  const dispatch = async (agent: Agent) => {
+    if (stopped) throw stopped;
+    const pending = sendRequest(
+      agent,
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: request.method.toUpperCase() as Dispatcher.HttpMethod,
+        headers: withUserAgent(request.headers ?? {}, userAgent),
+        body: request.body ?? null,
+      },
+      request.maxResponseBytes,
+    );
+    abort = pending.abort;
+    return await pending.response;
+  };
   const timer = setTimeout(() => {
-    timeout = new EgressError("timeout", `${url.hostname} did not respond within ${request.timeoutMs} ms`);
-    abort(timeout);
+    stop(new EgressError("timeout", `${url.hostname} did not respond within ${request.timeoutMs} ms`));
   }, request.timeoutMs);
   const { signal } = request;
-  const onAbort = () => abort(signal?.reason);
+  const onAbort = () => stop(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   if (signal?.aborted) onAbort();
   try {
-    const { status, headers, body, truncated } = await response;
+    const { status, headers, body, truncated } = await attempt(dispatch);
     signal?.throwIfAborted();
     return { status, headers: joinHeaders(headers), body, truncated };
   } catch (error) {
@@ -140,7 +174,7 @@ async function send(
     if ((error as { code?: string }).code === "UND_ERR_INVALID_ARG") {
       throw new EgressError("invalid-url", `not a valid request: ${(error as Error).message}`, error);
     }
-    throw timeout ?? toEgressError(error, url.hostname);
+    throw stopped ?? toEgressError(error, url.hostname);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
@@ -164,7 +198,7 @@ function joinHeaders(headers: Record<string, string | string[] | undefined>): Re
   );
 }
 
-function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connector {
+function guardedConnector(dial: Dial, timeoutMs: number, kept: KeptConnections): buildConnector.connector {
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === "https:" ? 443 : 80));
     dial(target.hostname, port)
@@ -173,7 +207,10 @@ function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connect
           ? startTls(socket, { hostname: target.hostname, timeoutMs, protocols: ["http/1.1"] })
           : socket,
       )
-      .then(socket => callback(null, socket))
+      .then(socket => {
+        kept.add(socket);
+        callback(null, socket);
+      })
       .catch((error: unknown) => callback(toEgressError(error, target.hostname), null));
   };
 }

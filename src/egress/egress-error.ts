@@ -28,11 +28,9 @@ const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_T
 const CONNECT_CODE = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/;
 const LOCAL_CODE = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 const TIMEOUT_CODE = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
-const INVALID_HTTP = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-];
+const INVALID_HTTP = [errors.HTTPParserError, errors.ResponseContentLengthMismatchError];
+/** undici takes the 100 for the end of the connection: the response behind it can't be read. */
+const UNASKED_CONTINUE = "bad response";
 /** undici fails an assertion if a server switches protocols without being asked to. */
 const UNEXPECTED_UPGRADE = "ERR_ASSERTION";
 
@@ -49,6 +47,16 @@ export function toEgressError(error: unknown, host: string): EgressError {
   if (CONNECT_CODE.test(code))
     return new EgressError("connect", `could not connect to ${host}: ${code}`, error);
   if (TIMEOUT_CODE.test(code)) return new EgressError("timeout", `${host} did not respond in time`, error);
+  if (error instanceof errors.HeadersOverflowError) {
+    return new EgressError("protocol", `${host} responded with more than 16 KB of headers`, error);
+  }
+  if (code === "UND_ERR_SOCKET" && message === UNASKED_CONTINUE) {
+    return new EgressError(
+      "protocol",
+      `${host} sent 100 Continue, which was not asked for, before its response`,
+      error,
+    );
+  }
   if (code === UNEXPECTED_UPGRADE || INVALID_HTTP.some(kind => error instanceof kind)) {
     return new EgressError("protocol", `${host} did not respond with valid HTTP`, error);
   }

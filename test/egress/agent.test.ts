@@ -44,6 +44,92 @@ describe("the egress client", () => {
     return (error as EgressError).code;
   }
 
+  describe("with a connection that the server keeps", () => {
+    /** Ends each connection as `end` says when the second request arrives on it, and responds to all others. */
+    async function closing(end: (socket: Socket) => void): Promise<{ port: number; paths: string[] }> {
+      const paths: string[] = [];
+      const port = await listen(
+        createTcpServer(socket => {
+          let requests = 0;
+          socket.on("error", () => undefined);
+          socket.on("data", data => {
+            const path = /^\w+ (\S+)/.exec(String(data))?.[1] ?? "";
+            paths.push(path);
+            requests += 1;
+            if (requests === 2 || path === "/never") end(socket);
+            else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+          });
+        }),
+      );
+      return { port, paths };
+    }
+
+    /** The client marks a connection as free right after it has passed on the response. */
+    const connectionIsFree = () => new Promise(setImmediate);
+
+    const ENDS: [how: string, end: (socket: Socket) => void, isRepeated: boolean][] = [
+      ["closes it", socket => void socket.end(), true],
+      ["resets it", socket => void socket.resetAndDestroy(), true],
+      ["sends a part of a response and closes it", socket => void socket.end("HTTP/1.1 2"), false],
+    ];
+    for (const [how, end, isRepeated] of ENDS) {
+      it(`sends a repeatable request ${isRepeated ? "once more" : "only once"} if the server ${how}`, async () => {
+        const { port, paths } = await closing(end);
+        const client = egress({ allow: ["127.0.0.1"] });
+        const post = { ...GET, method: "POST", body: "1", isRepeatable: true };
+        const first = await client.request(`http://127.0.0.1:${port}/a`, post);
+        expect(first.body.toString()).to.equal("ok");
+        await connectionIsFree();
+        const second = client.request(`http://127.0.0.1:${port}/b`, post);
+        if (isRepeated) expect((await second).status).to.equal(200);
+        else expect(await codeOf(second)).to.be.oneOf(["reset", "protocol"]);
+        expect(paths).to.deep.equal(isRepeated ? ["/a", "/b", "/b"] : ["/a", "/b"]);
+      });
+    }
+
+    it("never repeats a request whose receiver may not know a repeat, and none on a new connection", async () => {
+      const { port, paths } = await closing(socket => void socket.end());
+      const client = egress({ allow: ["127.0.0.1"] });
+      expect(
+        await codeOf(client.request(`http://127.0.0.1:${port}/never`, { ...GET, isRepeatable: true })),
+      ).to.equal("reset");
+      await client.request(`http://127.0.0.1:${port}/a`, GET);
+      await connectionIsFree();
+      expect(await codeOf(client.request(`http://127.0.0.1:${port}/b`, GET))).to.equal("reset");
+      expect(paths).to.deep.equal(["/never", "/a", "/b"]);
+    });
+  });
+
+  const UNUSUAL: [what: string, response: string, message: RegExp][] = [
+    [
+      "100 Continue that was not asked for",
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+      /sent 100 Continue, which was not asked for/,
+    ],
+    [
+      "more than 16 KB of headers",
+      `HTTP/1.1 200 OK\r\nX-Long: ${"x".repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`,
+      /more than 16 KB of headers/,
+    ],
+    ["no HTTP at all", "SSH-2.0-OpenSSH_9.2\r\n\r\n", /did not respond with valid HTTP/],
+  ];
+  for (const [what, text, message] of UNUSUAL) {
+    it(`names what the server did: ${what}`, async () => {
+      const port = await listen(
+        createTcpServer(socket => {
+          socket.on("error", () => undefined);
+          socket.once("data", () => socket.write(text));
+        }),
+      );
+      const request = egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+      const error = await request.then(
+        () => undefined,
+        (thrown: Error) => thrown,
+      );
+      expect(error?.message).to.match(message);
+    });
+  }
+
   it("blocks loopback by default, by number and by name", async () => {
     const port = await serve((_request, response) => response.end("secret"));
     for (const host of [

@@ -6,6 +6,7 @@ import type { Platform } from "../../platform.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
 import { messageHeaders } from "./message-headers.ts";
+import { responseText } from "./response-text.ts";
 import { signatureHeaders } from "./sign.ts";
 
 function requestHeaders(
@@ -35,9 +36,11 @@ export const sendToEndpoint: SendToWebhook = async (platform, webhook, message, 
       body: message.body,
       timeoutMs: platform.config.deliveries.timeoutMs,
       maxResponseBytes: MAX_RESPONSE_BYTES,
+      // The receiver knows it by its `webhook-id`.
+      isRepeatable: true,
       ...(signal && { signal }),
     });
     const [retryAfter = null] = [response.headers["retry-after"]].flat();
-    return { status: response.status, response: response.body.toString("utf8"), retryAfter };
+    return { status: response.status, response: responseText(response), retryAfter };
   });
 };
