@@ -46,10 +46,4 @@ export function publishComponentCommands(component: Command, run: Run): void {
     );
 }
 
-const shown = ({ _id: id, key, name, version, published }: Component) => ({
-  id,
-  key,
-  name,
-  version,
-  published,
-});
+const shown = ({ _id: id, key, name, version }: Component) => ({ id, key, name, version });

@@ -1,6 +1,3 @@
-import { accountsOf } from "../http/authorize.ts";
-import type { Caller } from "../http/route.ts";
-
 /** The caller of a request that deploys a component. */
 export interface Deployer {
   /** Account that owns what is deployed. */
@@ -13,11 +10,16 @@ export interface Deployer {
   userId: string;
 }
 
+interface DeployRequest {
+  owner: string;
+  caller: { userId: string; orgIds: string[] };
+}
+
 /** Returns who deploys a component by a request. */
-export const deployerOf = ({ owner, caller }: { owner: string; caller: Caller }): Deployer => ({
+export const deployerOf = ({ owner, caller: { userId, orgIds } }: DeployRequest): Deployer => ({
   owner,
-  readable: [...new Set([owner, ...accountsOf(caller)])],
-  userId: caller.userId,
+  readable: [...new Set([owner, userId, ...orgIds])],
+  userId,
 });
 
 /** Returns the caller who deploys what their account alone can read. */
