@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TokenAuth } from "../models/app.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "./confirm.ts";
 import { type EventRuleOptions, eventRuleOptions, eventRulesOf } from "./event-rules.ts";
 import type { Run } from "./run.ts";
 
@@ -54,13 +55,15 @@ export function appCommands(program: Command, run: Run): void {
     .command("list")
     .description("list the registered apps")
     .action(() => run(async platform => (await import("../connections/apps/list.ts")).listApps(platform)));
-  app
-    .command("delete")
-    .description("delete an app; prints how many connections are no longer renewed")
-    .argument("<slug>")
-    .action((slug: string) =>
-      run(async platform => (await import("../connections/apps/delete.ts")).deleteApp(platform, slug)),
-    );
+  yesOption(
+    app
+      .command("delete")
+      .description("delete an app; prints how many connections are no longer renewed")
+      .argument("<slug>"),
+  ).action(async (slug: string, options: Confirmed) => {
+    await confirmDeletion(`app ${slug}`, options);
+    await run(async platform => (await import("../connections/apps/delete.ts")).deleteApp(platform, slug));
+  });
 }
 
 function parseParam(text: string, earlier: Record<string, string> = {}): Record<string, string> {

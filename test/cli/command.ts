@@ -16,6 +16,8 @@ export interface RunningCommand {
   stderr(): string;
   /** Writes to its stdin as if typed. */
   type(text: string): void;
+  /** Ends its stdin. */
+  endInput(): void;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<CommandResult>;
 }
@@ -52,6 +54,7 @@ export function startHeadwater(
     stdout: () => stdout,
     stderr: () => stderr,
     type: text => void child.stdin.write(text),
+    endInput: () => void child.stdin.end(),
     kill: signal => void child.kill(signal),
     ended: new Promise(resolve => child.once("close", code => resolve({ code, stdout, stderr }))),
   };

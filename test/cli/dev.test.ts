@@ -141,6 +141,25 @@ export default {
     expect(stdout).not.to.match(/emit +default "lost"|"off":true/);
   });
 
+  it("loads nothing again because of files that the component does not import, as its own output in the folder", async () => {
+    const code = (head: string) =>
+      `${head}\nexport default { name: "Alone", version: "1", props: { timer: "$.interface.timer" }, run() {} };`;
+    const command = await start(
+      await save("alone/alone.mjs", code("")),
+      "--props",
+      await save("alone/p.json", { timer: { intervalSeconds: 900 } }),
+    );
+    await save("alone/alone.mjs", code('import "./later.mjs";'));
+    await shows(command, /rejected/);
+    for (let n = 0; n < 20; n++) await save("alone/out.log", command.stdout());
+    await save("alone/node_modules/x/index.mjs", "export {};");
+    await save("alone/other.mjs", "export {};");
+    await save("alone/later.mjs", "globalThis.later = true;");
+    await shows(command, /reloaded/);
+    expect(lines(command.stdout(), "rejected")).to.have.length(1);
+    await stop(command);
+  });
+
   it("responds to HTTP requests as a deployed source does", async () => {
     const custom = await save(
       "custom.mjs",

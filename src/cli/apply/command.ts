@@ -46,7 +46,10 @@ export function applyCommand(program: Command, tools: RemoteTools, applyTools: A
     .description(
       "make workflows, sources, webhooks, destinations, actions and subscriptions as a file declares them",
     )
-    .requiredOption("-f, --file <file>", "such as headwater.yaml")
+    .requiredOption(
+      "-f, --file <file>",
+      "such as headwater.yaml; - is the standard input, beside the present folder",
+    )
     .option("--plan", "only show what would change")
     .option("--exit-code", "with --plan: exit code 3 if anything would change")
     .option("--prune", "also delete what the project has on the server and not in the file")
@@ -94,10 +97,16 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
   }
 }
 
-async function carryOut({ changes, deletions, ids }: Plan, access: Access, options: Options): Promise<void> {
+async function carryOut(
+  { changes, deletions, goOn, ids }: Plan,
+  access: Access,
+  options: Options,
+): Promise<void> {
   const { planJson, planLines } = await import("./print-plan.ts");
   const all = options.prune ? [...changes, ...deletions] : changes;
-  const kept = options.prune ? [] : deletions.map(({ kind, name }) => `${kind} ${name}`);
+  const kept = options.prune
+    ? []
+    : [...deletions.map(({ kind, name }) => `${kind} ${name}`), ...goOn.map(name => `subscription ${name}`)];
   if (options.json) printJson({ changes: planJson(all), kept });
   else print(planLines(all).join("\n"));
   if (kept.length > 0) note(`Not in the file, and kept without --prune: ${kept.join(", ")}`);

@@ -9,7 +9,10 @@ import type { FieldChange } from "./change.ts";
 import type { DeclaredComponent } from "./schema.ts";
 
 /** The component that a source or an action is to have. */
-export type WantedComponent = { saved: SavedComponent; naming: Naming } | { hash: string; location: string };
+export type WantedComponent =
+  | { saved: Schemas["Component"]; naming: Naming }
+  /** `code` is null if it has several files: what it declares is known only once it is saved. */
+  | { hash: string; location: string; code: string | null };
 
 /** The field of a request that names a component. A key stays one: the server says whether it means several. */
 type Naming = { component_id: string } | { key: string };
@@ -17,6 +20,8 @@ type Naming = { component_id: string } | { key: string };
 /** What the planning of sources and of actions needs. */
 export interface ComponentTools {
   client: Headwater;
+  /** The file, for messages. */
+  path: string;
   /** Returns the component that `field` of the file is to have. */
   wantedOf: (field: string, declared: DeclaredComponent) => Promise<WantedComponent>;
   /** Saves a component, by its file or address, and returns it. */
@@ -39,7 +44,8 @@ export async function wantedComponent(
   }
   const location = url ?? resolve(dirname(path), file ?? "");
   const loader = url === undefined ? fromFile(location) : fromUrl(url, egress);
-  return { hash: (await readModuleGraph(loader)).hash, location };
+  const { hash, entry, modules } = await readModuleGraph(loader);
+  return { hash, location, code: modules.size === 1 ? entry.source.text : null };
 }
 
 /** Returns the component, which is saved now unless it was, and what names it in a request. */

@@ -6,7 +6,7 @@ import type { Change } from "./change.ts";
 import { type ComponentTools, wantedComponent } from "./component.ts";
 import { type Ids, idsOf } from "./ids.ts";
 import { planActions } from "./plan-actions.ts";
-import { planDeletions } from "./plan-deletions.ts";
+import { planDeletions, subscriptionsOfLeft } from "./plan-deletions.ts";
 import { planDestinations } from "./plan-destinations.ts";
 import { planSources } from "./plan-sources.ts";
 import { planSubscriptions } from "./plan-subscriptions.ts";
@@ -19,6 +19,8 @@ import { readState } from "./state.ts";
 export interface Plan {
   changes: Change[];
   deletions: Change[];
+  /** Names of subscriptions that end with what is deleted, and go on otherwise. */
+  goOn: string[];
   ids: Ids;
 }
 
@@ -57,5 +59,10 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
     ...(await planSources(declared, state, components)),
     ...(await planSubscriptions(declared, state, ids, tools)),
   ];
-  return { changes, deletions: planDeletions(client, declared.resolved, state, ids), ids };
+  return {
+    changes,
+    deletions: planDeletions(client, declared.resolved, state, ids),
+    goOn: subscriptionsOfLeft(declared.resolved, state),
+    ids,
+  };
 }

@@ -1,5 +1,7 @@
+import { AppError } from "../../lib/errors.ts";
 import type { Change } from "./change.ts";
 import type { ComponentTools, WantedComponent } from "./component.ts";
+import { propProblems } from "./prop-problems.ts";
 import type { Declared } from "./read-file.ts";
 import type { DeclaredAction, DeclaredSource } from "./schema.ts";
 import { fullName } from "./state.ts";
@@ -39,6 +41,7 @@ export async function planComponents<Part extends keyof Parts, Row>(
   const things = (resolved[part] ?? {}) as Record<string, Parts[Part]>;
   const asWritten = (raw[part] ?? {}) as Record<string, Parts[Part]>;
   const changes: Change[] = [];
+  const problems: string[] = [];
   // One after the other: each may read files and ask the server.
   for (const [key, declared] of Object.entries(things)) {
     const wanted: Wanted<Parts[Part]> = {
@@ -50,7 +53,11 @@ export async function planComponents<Part extends keyof Parts, Row>(
     };
     const current = present.get(key);
     const change = current ? await update(wanted, current, tools) : create(wanted, tools);
-    if (change) changes.push(change);
+    if (!change) continue;
+    changes.push(change);
+    const at = `${part}.${key}`;
+    problems.push(...(await propProblems(tools.client, at, declared.props ?? {}, wanted.component)));
   }
+  if (problems.length > 0) throw new AppError("invalid", `${tools.path}: ${problems.join("; ")}`);
   return changes;
 }

@@ -1,7 +1,7 @@
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import type { Change } from "./change.ts";
 import { emitterId, type Ids, listenerId, namesById } from "./ids.ts";
-import type { Declaration, DeclaredSubscription, Named } from "./schema.ts";
+import { type Declaration, type DeclaredSubscription, NAMED, type Named } from "./schema.ts";
 import { fullName, type State } from "./state.ts";
 
 /**
@@ -31,6 +31,21 @@ export function planDeletions(client: Headwater, declaration: Declaration, state
     ...left("destinations", "destination", id => client.destinations.delete(id)),
     ...left("actions", "action", id => client.destinations.delete(id)),
   ];
+}
+
+/** Returns the subscriptions of what the project has on the server and not in its file, as of a thing that was renamed in it. */
+export function subscriptionsOfLeft(declaration: Declaration, state: State): string[] {
+  const everything = new Map(
+    NAMED.flatMap(part =>
+      [...state[part]].map(([name, { id }]) => [id, fullName(declaration.project, name)] as const),
+    ),
+  );
+  const staying = namesById(state, declaration);
+  const isLeft = (id: string) => everything.has(id) && !staying.has(id);
+  const nameOf = (id: string) => everything.get(id) ?? id;
+  return state.subscriptions
+    .filter(({ emitter_id, listener_id }) => isLeft(emitter_id) || isLeft(listener_id))
+    .map(({ emitter_id, listener_id }) => `${nameOf(emitter_id)} → ${nameOf(listener_id)}`);
 }
 
 const deletion = (kind: Change["kind"], name: string, remove: () => Promise<unknown>): Change => ({

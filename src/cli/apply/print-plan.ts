@@ -1,14 +1,16 @@
+import { coloured } from "../output/coloured.ts";
 import { plain } from "../output/plain.ts";
 import type { Change, FieldChange } from "./change.ts";
 
 const MARKS: Record<Change["action"], string> = { create: "+", update: "~", delete: "-" };
+const COLOURS = { create: "green", update: "yellow", delete: "red" } as const;
 /** So much of a value is shown. */
 const VALUE_CHARS = 200;
 
 /** Returns a plan as lines for a person. Values of the environment are not in it. */
 export function planLines(changes: readonly Change[]): string[] {
   const lines = changes.flatMap(({ action, kind, name, fields }) => [
-    `${MARKS[action]} ${kind} ${plain(name)}`,
+    coloured(COLOURS[action], `${MARKS[action]} ${kind} ${plain(name)}`),
     ...fields.map(field => `    ${lineOf(field)}`),
   ]);
   return [...lines, summaryOf(changes)];

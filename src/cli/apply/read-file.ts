@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { text as textOf } from "node:stream/consumers";
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
@@ -57,11 +58,17 @@ function redacted(text: string, used: ReadonlyMap<string, string>): string {
 
 async function readText(path: string): Promise<string> {
   try {
+    if (path === "-") return withinBound(await textOf(process.stdin));
     if ((await stat(path)).size > MAX_BYTES) throw new Error("it is larger than 1 MB");
     return await readFile(path, "utf8");
   } catch (error) {
     throw new AppError("invalid", `${path} can't be read: ${(error as Error).message}`, { cause: error });
   }
+}
+
+function withinBound(text: string): string {
+  if (Buffer.byteLength(text) > MAX_BYTES) throw new Error("it is larger than 1 MB");
+  return text;
 }
 
 function parseYaml(text: string, path: string): unknown {

@@ -41,13 +41,19 @@ export interface ComponentInput {
   props?: string | undefined;
 }
 
-/** The files that a load used, even if it failed, and the folders in which it looked for files. */
+/** The files that a load used, even if it failed, those that it did not find, and the folders in which it looked for files. */
 export interface WatchedPaths {
   files: Set<string>;
+  /** As imports name them. */
+  missing: Set<string>;
   folders: Set<string>;
 }
 
-export const newWatchedPaths = (): WatchedPaths => ({ files: new Set(), folders: new Set() });
+export const newWatchedPaths = (): WatchedPaths => ({
+  files: new Set(),
+  missing: new Set(),
+  folders: new Set(),
+});
 
 export interface LoadTools {
   sandboxes: Pick<Sandboxes, "describe" | "call" | "drop">;
@@ -72,8 +78,11 @@ function recordPaths(loader: ModuleLoader, entry: string, watched: WatchedPaths)
     field: { in: "component", path: basename(entry) },
     entry: () => loader.entry(),
     async resolve(specifier, importerId) {
-      watched.folders.add(dirname(resolve(dirname(pathOf(importerId)), specifier)));
+      const wanted = resolve(dirname(pathOf(importerId)), specifier);
+      watched.folders.add(dirname(wanted));
+      watched.missing.add(wanted);
       const module = await loader.resolve(specifier, importerId);
+      watched.missing.delete(wanted);
       addFile(watched, pathOf(module.id));
       return module;
     },

@@ -18,7 +18,7 @@ export function reloadOnSave(source: DevSource, watched: WatchedPaths, onReloade
     const nextWatched = newWatchedPaths();
     try {
       const next = await loadCode(options, nextWatched, services);
-      watch.set(nextWatched, { anyFile: false });
+      watch.set(nextWatched);
       if (isSame(next, source.code)) return;
       if (next.hasHttp) await source.openPort();
       const error = await session.replace(next);
@@ -26,7 +26,7 @@ export function reloadOnSave(source: DevSource, watched: WatchedPaths, onReloade
       source.code = next;
       onReloaded();
     } catch (error) {
-      watch.set(nextWatched, { anyFile: true });
+      watch.set(nextWatched);
       reportRejected((error as Error).message);
     }
   }
@@ -36,6 +36,6 @@ export function reloadOnSave(source: DevSource, watched: WatchedPaths, onReloade
   const watch = watchFiles(() => {
     lastReload = lastReload.then(reload);
   });
-  watch.set(watched, { anyFile: false });
+  watch.set(watched);
   return watch;
 }

@@ -1,31 +1,34 @@
 import { type FSWatcher, watch } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import type { WatchedPaths } from "./load.ts";
 
 /** One save causes several events, and some editors write a new file and rename it: changes count after this pause. */
 const QUIET_MS = 80;
 
 export interface FileWatch {
-  /**
-   * Watches these files from now on. With `anyFile` every file in the folders counts, because the changed file may be
-   * one that was missing.
-   */
-  set(paths: WatchedPaths, options: { anyFile: boolean }): void;
+  /** Watches these files from now on, and those that would be one of the missing. */
+  set(paths: WatchedPaths): void;
   close(): void;
 }
 
 /** Calls `onChange` after files have changed. Folders are watched, so that renaming a file to a watched path counts. */
 export function watchFiles(onChange: () => void): FileWatch {
   const watchers = new Map<string, FSWatcher>();
-  let files: ReadonlySet<string> = new Set();
-  let isAnyFile = false;
+  let watched: WatchedPaths | undefined;
   let quietTimer: NodeJS.Timeout | undefined;
 
   function onEvent(path: string): void {
-    if (!isAnyFile && !files.has(path)) return;
+    // No other file of the folder counts: the output of this command or of a build may be there.
+    if (!watched?.files.has(path) && !isMissing(path)) return;
     clearTimeout(quietTimer);
     quietTimer = setTimeout(onChange, QUIET_MS);
   }
+
+  /** An import names a file without its extension, or its folder. */
+  const isMissing = (path: string) =>
+    [...(watched?.missing ?? [])].some(
+      missing => path === missing || path.startsWith(`${missing}.`) || path.startsWith(missing + sep),
+    );
 
   function startWatching(folder: string): void {
     try {
@@ -44,9 +47,8 @@ export function watchFiles(onChange: () => void): FileWatch {
   }
 
   return {
-    set(paths, { anyFile }) {
-      files = paths.files;
-      isAnyFile = anyFile;
+    set(paths) {
+      watched = paths;
       for (const folder of watchers.keys()) if (!paths.folders.has(folder)) stopWatching(folder);
       for (const folder of paths.folders) if (!watchers.has(folder)) startWatching(folder);
     },

@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
+import { plain } from "../output/plain.ts";
 import { print, timeOf } from "../output/print.ts";
 import { fields, table } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -45,10 +47,13 @@ export function savedComponentCommands(program: Command, tools: RemoteTools): Co
     },
   );
   showCommand(component, tools, COMPONENT, { description: "show a component with its props", detailOf });
-  remoteAction(
-    commandOn(component, "delete", { ...COMPONENT, given: "sc_…" }, "delete a component that nothing uses"),
+  remoteAction<Confirmed>(
+    yesOption(
+      commandOn(component, "delete", { ...COMPONENT, given: "sc_…" }, "delete a component that nothing uses"),
+    ),
     tools,
-    async ({ client }, id = "") => {
+    async ({ client, options }, id = "") => {
+      await confirmDeletion(`component ${plain(id)}`, options);
       await client.components.delete(id);
       print(`${id} was deleted.`);
     },

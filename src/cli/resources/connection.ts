@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
 import { type EventRuleOptions, eventRuleOptions, eventRulesOf } from "../event-rules.ts";
 import { readObjectFile } from "../json-file.ts";
+import { plain } from "../output/plain.ts";
 import { note, print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -41,13 +43,14 @@ export function connectionCommands(program: Command, tools: RemoteTools): void {
   fieldCommands(connection, tools);
   consentCommands(connection, tools);
   replaceCommands(connection, tools);
-  remoteAction<{ force?: boolean }>(
-    commandOn(connection, "delete", CONNECTION, "delete a connection").option(
+  remoteAction<Confirmed & { force?: boolean }>(
+    yesOption(commandOn(connection, "delete", CONNECTION, "delete a connection")).option(
       "--force",
       "also if sources or actions use it: their runs fail from then on",
     ),
     tools,
     async ({ client, options }, id = "") => {
+      await confirmDeletion(`connection ${plain(id)}`, options);
       await client.connections.delete(id, { force: options.force === true });
       print(`${id} was deleted here. Take the access back with the app, too.`);
     },

@@ -70,10 +70,11 @@ function searchCommand(delivery: Command, tools: RemoteTools): void {
       state: ({ state, reason }) => (reason === null ? state : `${state} (${reason})`),
       attempts: ({ attempts_made }) => attempts_made,
       result: ({ last_attempt }) => last_attempt?.status ?? last_attempt?.error,
-      webhook: ({ webhook_id }) => webhook_id,
+      webhook: ({ webhook_id }, nameOf) => nameOf(webhook_id),
       event: ({ event_id }) => event_id,
       created: ({ created_at }) => timeOf(created_at * 1000),
     },
+    { showsOthers: true },
   );
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { listOptions } from "./list-options.ts";
+import { firstNames } from "./first-names.ts";
+import { idsOption, listOptions } from "./list-options.ts";
 import { type Columns, type ListOptions, printRows } from "./print-rows.ts";
 import { firstRows } from "./row-limit.ts";
 
@@ -10,16 +11,23 @@ const PAGE = 100;
 
 /**
  * Makes a command a list: the rows that `read` goes over, in these columns for people, or as JSON for programs. `read` gets
- * the size of a page, and what the command was called with.
+ * the size of a page, and what the command was called with. With `showsOthers` its columns have ids of other things.
  */
 export function listCommand<Row, Options extends ListOptions = ListOptions>(
   command: Command,
   tools: RemoteTools,
   read: (client: Headwater, page: { limit: number }, options: Options) => AsyncIterable<Row>,
   columns: Columns<Row>,
+  { showsOthers = false }: { showsOthers?: boolean } = {},
 ): void {
-  remoteAction<Options>(listOptions(command), tools, async ({ client, options }) => {
-    const rows = read(client, { limit: Math.min(options.limit, PAGE) }, options);
-    printRows(await firstRows(rows, options.limit), options, columns);
+  const hasIds = showsOthers || ("name" in columns && "id" in columns);
+  const listing = hasIds ? idsOption(listOptions(command)) : listOptions(command);
+  remoteAction<Options>(listing, tools, async ({ client, options }) => {
+    const rows = await firstRows(
+      read(client, { limit: Math.min(options.limit, PAGE) }, options),
+      options.limit,
+    );
+    const isNamed = showsOthers && !options.json && !options.ids && rows.rows.length > 0;
+    printRows(rows, options, columns, isNamed ? await firstNames(client) : new Map());
   });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
 import { plain } from "../output/plain.ts";
 import { print, printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -77,8 +78,10 @@ export function deleteCommand<Thing extends Named>(
     remove,
   }: { description: string; remove: (client: Headwater, id: string) => Promise<unknown> },
 ): void {
-  remoteAction(commandOn(group, "delete", subject, description), tools, async ({ client }, given = "") => {
+  const command = yesOption(commandOn(group, "delete", subject, description));
+  remoteAction<Confirmed>(command, tools, async ({ client, options }, given = "") => {
     const thing = await subject.find(client, given);
+    await confirmDeletion(`${subject.word} ${labelOf(thing, subject)}`, options);
     await remove(client, thing.id);
     print(`${labelOf(thing, subject)} was deleted.`);
   });

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
 import { parseObjectOption } from "../json-option.ts";
 import { placeOf } from "../output/place.ts";
 import { plain } from "../output/plain.ts";
@@ -42,12 +43,13 @@ export function subscriptionCommands(program: Command, tools: RemoteTools): void
     (client, page) => client.subscriptions.list(page),
     {
       id: ({ id }) => id,
-      emitter: ({ emitter_id }) => emitter_id,
+      emitter: ({ emitter_id }, nameOf) => nameOf(emitter_id),
       channel: ({ event_name }) => event_name,
-      listener: ({ listener_id }) => listener_id,
+      listener: ({ listener_id }, nameOf) => nameOf(listener_id),
       filter: ({ filter }) => filter,
       function: functionOf,
     },
+    { showsOthers: true },
   );
   showCommand(subscription, tools, SUBSCRIPTION, {
     description: "show a subscription with its function and the function's errors",
@@ -56,10 +58,11 @@ export function subscriptionCommands(program: Command, tools: RemoteTools): void
   createCommand(subscription, tools);
   updateCommand(subscription, tools);
   subscriptionTestCommand(subscription, tools);
-  remoteAction(
-    commandOn(subscription, "delete", SUBSCRIPTION, "end a subscription"),
+  remoteAction<Confirmed>(
+    yesOption(commandOn(subscription, "delete", SUBSCRIPTION, "end a subscription")),
     tools,
-    async ({ client }, id = "") => {
+    async ({ client, options }, id = "") => {
+      await confirmDeletion(`subscription ${plain(id)}`, options);
       await client.subscriptions.delete(id);
       print(`${id} was deleted.`);
     },

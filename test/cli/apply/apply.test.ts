@@ -5,6 +5,7 @@ import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
+import { startHeadwater } from "../command.ts";
 import { type Applier, openApplier } from "./apply-file.ts";
 
 const SECRET = "s3cret-of-the-environment";
@@ -198,6 +199,49 @@ webhooks:
     expect((await list("webhooks")).map(({ name }) => name)).to.have.members(["shop/inbox", "by hand"]);
     expect((await list("subscriptions")).map(({ listener_id }) => listener_id)).to.deep.equal([own.id]);
     expect(await applied(less, "--prune")).to.equal("Nothing to change.\n");
+  });
+
+  it("reads the file from the standard input", async () => {
+    const command = startHeadwater(["apply", "-f", "-", "--plan"], env);
+    command.type("project: piped\nworkflows: { orders: }\n");
+    command.endInput();
+    const { code, stdout, stderr } = await command.ended;
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/^\+ workflow piped\/orders$/m);
+  });
+
+  it("says which subscriptions of a thing go on that was renamed in the file", async () => {
+    await applied(FILE);
+    const renamed = await apply(
+      FILE.replace("  inbox:", "  letters:").replaceAll("to: inbox", "to: letters"),
+    );
+    expect(renamed.code, renamed.stderr).to.equal(0);
+    expect(renamed.stderr).to.match(
+      /kept without --prune: webhook shop\/inbox, subscription shop\/(orders|beat) → shop\/inbox, subscription shop\/(orders|beat) → shop\/inbox/,
+    );
+  });
+
+  it("sees in a plan which props a component does not know or lacks, and code that can't be saved", async () => {
+    const wrong = FILE.replace("shop: north, note: hi", "colour: red");
+    for (const text of [wrong, `${wrong.replace("file: ./orders.mjs", "component: orders-of-shop")}`]) {
+      if (text !== wrong)
+        await api.expect(201, "POST", "/components", {
+          body: {
+            component_code: CODE("first").replace('version: "1"', 'version: "1", key: "orders-of-shop"'),
+          },
+        });
+      const { code, stderr, stdout } = await apply(text, "--plan");
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect(stderr).to.match(
+        /sources\.orders\.props\.colour: the component has no such prop; sources\.orders\.props\.shop: is required\n$/,
+      );
+    }
+    await applied(FILE);
+    const later = await apply(FILE.replace("shop: north, note: hi", "note: ho"), "--plan");
+    expect(later.stderr).to.match(/sources\.orders\.props\.shop: is required\n$/);
+    await applier.save("orders.mjs", "export default { run( };");
+    const broken = await apply(FILE, "--plan");
+    expect(broken.stderr).to.match(/sources\.orders: /);
   });
 
   it("goes on after an error, and names what failed without a value of the environment", async () => {

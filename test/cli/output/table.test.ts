@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import stringWidth from "string-width";
 import { shortened } from "../../../src/cli/output/plain.ts";
 import { fields, table } from "../../../src/cli/output/table.ts";
 
@@ -14,6 +15,15 @@ describe("a table of the command line", () => {
       ),
     ).to.equal("NAME  N\n水流  1\na     yes");
     expect(fields({ id: "x", "long name": null, left: undefined })).to.equal("id         x\nlong name  -");
+  });
+
+  it("fits into the width of a terminal: its widest columns are cut", () => {
+    const rows = [["a", "x".repeat(60), "水".repeat(30), "end"]];
+    const lines = table(["n", "long", "wide", "last"], rows, 50).split("\n");
+    for (const line of lines) expect(stringWidth(line)).to.be.at.most(50);
+    expect(lines[1]).to.match(/^a {2}x+… {2,}水+… {2,}end$/);
+    expect(table(["n", "long"], [["a", "x".repeat(60)]])).to.include("x".repeat(60));
+    expect(table(["name"], [["a".repeat(20)]], 4)).to.include("aaaaaaa…");
   });
 
   it("shows nothing that would move the cursor or turn text around", () => {

@@ -26,7 +26,7 @@ describe("headwater component", () => {
   const { printed, json, failure } = commandsWith(() => env);
 
   it("lists what is saved with what it is deployed as, of one type if asked", async () => {
-    const listed = await printed("component", "list");
+    const listed = await printed("component", "list", "--ids");
     expect(listed)
       .to.match(new RegExp(`^Note +${ids["cli-note"]} +action +0\\.0\\.1 +cli-note`, "m"))
       .and.to.match(new RegExp(`^Beat +${ids["cli-beat"]} +source +0\\.2\\.0 +cli-beat`, "m"));
@@ -42,7 +42,7 @@ describe("headwater component", () => {
       .to.match(/^type +action$/m)
       .and.to.match(/^note +string +What to note$/m);
     expect(await json("component", "show", ids["cli-note"] as string)).to.include({ code: ACTION });
-    await printed("component", "delete", ids["cli-note"] as string);
+    await printed("component", "delete", ids["cli-note"] as string, "--yes");
     expect(await failure("component", "show", "cli-note")).to.include("component not found");
   });
 });

@@ -82,7 +82,7 @@ describe("headwater app and connection", () => {
     expect(absent.stderr).to.include("--authorize-url");
     const param = await headwater(["app", "set", "other", "--public", ...settings(), "--param", "x"], env);
     expect([param.code, param.stderr.includes("must be name=value")]).to.deep.equal([2, true]);
-    expect(await failure("app", "delete", "absent")).to.include("app not found");
+    expect(await failure("app", "delete", "absent", "--yes")).to.include("app not found");
   });
 
   it("asks for an app's consent, shows the connection without its tokens, and asks again", async () => {
@@ -107,7 +107,7 @@ describe("headwater app and connection", () => {
     await system.web.routing.invalidate([api.userId]);
     expect(await printed("connection", "renew", asked.connection_id)).to.match(/^health +working$/m);
     expect(server.grants.at(-1)).to.equal("refresh_token");
-    const listed = await printed("connection", "list");
+    const listed = await printed("connection", "list", "--ids");
     expect(listed).to.match(new RegExp(`^Mine +${asked.connection_id} +demo +working`, "m"));
     expect(server.issued).to.have.length.above(2);
     for (const secret of server.issued) expect(shown + listed + again.stdout).not.to.include(secret);
@@ -130,7 +130,7 @@ describe("headwater app and connection", () => {
     expect(await failure("connection", "create", "weather", "--fields", await fields({ "a b": KEY })))
       .to.include("fields.a b")
       .and.not.to.include(KEY);
-    expect(await printed("connection", "delete", made.id)).to.include(`${made.id} was deleted here`);
+    expect(await printed("connection", "delete", made.id, "--yes")).to.include(`${made.id} was deleted here`);
     expect(await failure("connection", "show", made.id)).to.include("connection not found");
   });
 
@@ -173,7 +173,7 @@ describe("headwater app and connection", () => {
     expect(await printed("connection", "show", made.id))
       .to.match(/^events arrive at +http/m)
       .and.to.include(rotated);
-    await printed("app", "delete", "chat");
+    await printed("app", "delete", "chat", "--yes");
   });
 
   it("deletes a connection that is in use only with --force, and an app", async () => {
@@ -184,11 +184,13 @@ describe("headwater app and connection", () => {
       configured_props: { w: { authProvisionId: id } },
     };
     const { id: user } = await api.expect(201, "POST", "/destinations", { body: { action } });
-    expect(await failure("connection", "delete", id)).to.include(user);
+    expect(await failure("connection", "delete", id, "--yes")).to.include(user);
     const other = { ...env, HEADWATER_API_KEY: (await system.user()).apiKey };
-    expect((await headwater(["connection", "delete", id, "--force"], other)).stderr).to.include("not found");
-    await printed("connection", "delete", id, "--force");
-    expect(await printed("app", "delete", "demo")).to.match(/1/);
+    expect((await headwater(["connection", "delete", id, "--force", "--yes"], other)).stderr).to.include(
+      "not found",
+    );
+    await printed("connection", "delete", id, "--force", "--yes");
+    expect(await printed("app", "delete", "demo", "--yes")).to.match(/1/);
     expect(JSON.parse(await printed("app", "list"))).to.deep.equal([]);
   });
 });

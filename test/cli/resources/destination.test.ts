@@ -64,7 +64,7 @@ describe("headwater destination", () => {
       .and.to.match(/^has password +yes$/m)
       .and.to.match(/^rate limit +50\/s$/m);
     const { id } = await json("destination", "show", "archive");
-    expect(await printed("destination", "list")).to.match(
+    expect(await printed("destination", "list", "--ids")).to.match(
       new RegExp(`^archive +${id} +redis_stream +active +${address()}$`, "m"),
     );
     expect(await printed("destination", "test", "archive")).to.match(/^status +200$/m);
@@ -98,7 +98,9 @@ describe("headwater destination", () => {
     await printed("destination", "disable", "moved");
     expect((await json("destination", "show", "moved")).active).to.equal(false);
     await printed("destination", "enable", "moved");
-    expect(await printed("destination", "delete", "moved")).to.match(/^moved \(ds_\w+\) was deleted\.$/m);
+    expect(await printed("destination", "delete", "moved", "--yes")).to.match(
+      /^moved \(ds_\w+\) was deleted\.$/m,
+    );
     expect(await failure("destination", "show", "moved")).to.include("destination: none is called moved");
   });
 

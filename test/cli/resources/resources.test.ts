@@ -43,8 +43,11 @@ describe("headwater with a server", () => {
     });
 
   it("lists sources for people and for programs, and shows one by its name", async () => {
-    expect(await printed("source", "list")).to.match(
+    expect(await printed("source", "list", "--ids")).to.match(
       new RegExp(`^NAME +ID +ACTIVE +TRIGGER +UPDATED\norders +${source.id} +yes +http\\S+ +20\\S+Z\n$`),
+    );
+    expect(await printed("source", "list")).to.match(
+      /^NAME +ACTIVE +TRIGGER +UPDATED\norders +yes +http\S+ +20\S+Z\n$/,
     );
     expect((await json("source", "list"))[0]).to.include({ id: source.id, name_slug: "orders" });
     expect(await printed("source", "show", "orders")).to.match(new RegExp(`^id +${source.id}$`, "m"));
@@ -65,13 +68,31 @@ describe("headwater with a server", () => {
     expect((await headwater(["alert", "mail", "daily"], env)).code).to.equal(2);
   });
 
+  it("deletes nothing without a terminal that could be asked, unless --yes says so", async () => {
+    const extra = await api.createSource({ component_code: CODE, name: "kept" });
+    for (const [args, what] of [
+      [["source", "delete", "kept"], `source kept \\(${extra.id}\\)`],
+      [["subscription", "delete", "sub_x"], "subscription sub_x"],
+      [["component", "delete", "sc_x"], "component sc_x"],
+      [["connection", "delete", "apn_x"], "connection apn_x"],
+    ] as const) {
+      const { code, stdout, stderr } = await headwater([...args], env);
+      expect([code, stdout], stderr).to.deep.equal([2, ""]);
+      expect(stderr).to.match(
+        new RegExp(`^headwater: --yes: is needed without a terminal, to delete ${what}\n$`),
+      );
+    }
+    expect((await json("source", "show", "kept")).id).to.equal(extra.id);
+    await printed("source", "delete", "kept", "-y");
+  });
+
   it("disables, enables and deletes a source", async () => {
     const extra = await api.createSource({ component_code: CODE, name: "extra" });
     await printed("source", "disable", "extra");
     expect((await json("source", "show", extra.id)).active).to.equal(false);
     await printed("source", "enable", "extra");
     expect((await json("source", "show", extra.id)).active).to.equal(true);
-    await printed("source", "delete", "extra");
+    await printed("source", "delete", "extra", "--yes");
     expect((await api.request("GET", `/sources/${extra.id}`)).status).to.equal(404);
   });
 
@@ -116,10 +137,11 @@ describe("headwater with a server", () => {
       .and.to.match(/^rate limit +50\/s$/m);
     expect(created).not.to.include("secret");
     const webhook = await json("webhook", "show", "inbox");
-    expect(await printed("webhook", "list")).to.include(webhook.id);
+    expect(await printed("webhook", "list", "--ids")).to.include(webhook.id);
     const subscription = await json("subscription", "create", "orders", "inbox", "--filter", '{"n": 3}');
     expect(subscription).to.include({ emitter_id: source.id, listener_id: webhook.id });
-    expect(await printed("subscription", "list")).to.include('{"n":3}');
+    expect(await printed("subscription", "list")).to.match(/^sub_\w+ +orders +- +inbox +\{"n":3\}/m);
+    expect(await printed("subscription", "list", "--ids")).to.include(` ${webhook.id} `);
 
     receiver.script(410);
     await printed("publish", "orders", "--event", '{"n": 3}');
@@ -127,6 +149,7 @@ describe("headwater with a server", () => {
       const rows = await json("delivery", "list", "--webhook", "inbox", "--state", "failed");
       return rows[0];
     });
+    expect(await printed("delivery", "list")).to.match(new RegExp(`^${failed.id} +failed .* inbox `, "m"));
     expect(await printed("delivery", "show", failed.id)).to.match(/^1 +20\S+Z +schedule +410 /m);
     receiver.script(200);
     await printed("webhook", "enable", "inbox");
@@ -142,8 +165,8 @@ describe("headwater with a server", () => {
     );
     expect(await printed("webhook", "test", "renamed")).to.match(/^status +200$/m);
     expect(await printed("webhook", "rotate-key", "renamed")).to.match(/^whsec_\S+\n$/);
-    await printed("subscription", "delete", subscription.id);
-    await printed("webhook", "delete", "renamed");
+    await printed("subscription", "delete", subscription.id, "--yes");
+    await printed("webhook", "delete", "renamed", "--yes");
     expect(await json("webhook", "list")).to.deep.equal([]);
   });
 
@@ -163,7 +186,7 @@ describe("headwater with a server", () => {
   it("shows things of another account as not found", async () => {
     const other = await system.user();
     const env2 = { ...env, HEADWATER_API_KEY: other.apiKey };
-    const { code, stderr } = await headwater(["source", "delete", source.id], env2);
+    const { code, stderr } = await headwater(["source", "delete", source.id, "--yes"], env2);
     expect(code).to.equal(1);
     expect(stderr).to.include("source not found");
   });

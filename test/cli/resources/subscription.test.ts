@@ -45,7 +45,7 @@ describe("headwater subscription", () => {
     await until(() => received().length === 2);
     expect(received()[1]).to.deep.equal({ n: 2 });
     expect(await failure("subscription", "update", id)).to.include("nothing to change");
-    await printed("subscription", "delete", id);
+    await printed("subscription", "delete", id, "--yes");
   });
 
   it("changes an organization's subscription by its id, and makes none for the user", async () => {

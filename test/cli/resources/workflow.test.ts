@@ -22,7 +22,7 @@ describe("headwater workflow", () => {
     const events = () => json("source", "events", "shop");
     const [event] = await until(async () => (await events()).length === 1 && (await events()));
     expect(event.event.raw_event).to.deep.equal({ n: 1 });
-    expect(await printed("workflow", "list")).to.match(
+    expect(await printed("workflow", "list", "--ids")).to.match(
       new RegExp(`^NAME +ID +CREATED\nshop +${id} +20\\S+Z\n$`),
     );
     expect(await printed("workflow", "show", id)).to.match(/^name +shop$/m);
@@ -31,7 +31,7 @@ describe("headwater workflow", () => {
     expect(await failure("publish", "shop", "--event", "1")).to.include(
       "source or workflow: none is called shop",
     );
-    expect(await printed("workflow", "delete", "store")).to.equal(`store (${id}) was deleted.\n`);
+    expect(await printed("workflow", "delete", "store", "--yes")).to.equal(`store (${id}) was deleted.\n`);
     expect(await json("workflow", "list")).to.deep.equal([]);
   });
 
