@@ -93,6 +93,8 @@ module.exports = {
           "^src/(ingress|ops)/",
           "(/|-)routes?\\.js$",
           "^src/(app|server)\\.js$",
+          // `headwater dev` serves requests as the web process does.
+          "^src/cli/dev/http-port\\.js$",
         ],
       },
       to: { path: "^src/http/" },
@@ -101,7 +103,7 @@ module.exports = {
       name: "platform-is-a-type",
       comment: "features take what they need of it as a parameter",
       severity: "error",
-      from: { path: "^src/(?!app|server|platform)", pathNot: "^src/cli/main\\.js$" },
+      from: { path: "^src/(?!app|server|platform)", pathNot: "^src/cli/(main|program)\\.js$" },
       to: { path: "^src/(platform|app|server|config)\\.js$" },
     },
     {

@@ -27,7 +27,7 @@ export function leaveEarly(request: IncomingMessage, response: ServerResponse): 
 function leave(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const length = Number(request.headers["content-length"] ?? Number.NaN);
-  // Whoever waits to be told to go on may leave out the body, or send it.
+  // A client that waits to be told to go on may leave out the body, or send it.
   const isSmall = length <= MAX_DRAINED_BYTES && request.headers.expect === undefined;
   if (!isSmall) response.setHeader("Connection", "close");
   // What Node calls after the last response of a connection.

@@ -9,7 +9,7 @@ export function hasToken({ headers }: IncomingMessage, token: string): boolean {
 
 /**
  * Returns true if a request to the web process may read metrics and what is not ready (docs/design.md#configuration): only with
- * `METRICS_TOKEN`. A peer on this machine is no proof of anything, because it may be a proxy.
+ * `METRICS_TOKEN`. A peer on this machine proves nothing, because it may be a proxy.
  */
 export function mayInspect(request: IncomingMessage, token: string | undefined): boolean {
   return token !== undefined && hasToken(request, token);

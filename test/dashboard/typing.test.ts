@@ -21,7 +21,7 @@ const ACTION = `export default { name: "Did", version: "0.0.1", type: "action",
 
 const PAIRS = 30;
 const LONGEST_GAP_MS = 15;
-/** A tab that renders without end responds to nothing; this is no measure of speed. */
+/** A tab that renders without end responds to nothing; this does not measure speed. */
 const FROZEN_MS = 20_000;
 
 interface Things {

@@ -18,7 +18,7 @@ const DECODERS: Record<string, (body: Buffer) => Buffer> = {
 
 /** At the end of a text that goes on. */
 const CUT = "…";
-/** UTF-8 has at most this many bytes of a character before its last one. */
+/** A character of UTF-8 has up to three bytes before its last one. */
 const PART_OF_CHARACTER = 3;
 
 /**

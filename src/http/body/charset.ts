@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { MIMEType, TextDecoder } from "node:util";
 
-/** Returns the charset that a `Content-Type` names, in lower case; undefined without one, or if the header is no media type. */
+/** Returns the charset that a `Content-Type` names, in lower case; undefined without one, or if the header is not a media type. */
 export function charsetOf(type: string): string | undefined {
   try {
     return new MIMEType(type).params.get("charset")?.toLowerCase() || undefined;

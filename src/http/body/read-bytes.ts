@@ -88,7 +88,7 @@ function collect(message: IncomingMessage, { maxBytes, count }: BytesOptions): P
     const onEnd = () => settle();
     const onBroken = () => settle(invalid("could not be read"));
     if (Number(message.headers["content-length"] ?? 0) > maxBytes) return settle(tooLarge(maxBytes));
-    // A client that left meanwhile: nothing of what follows would ever happen.
+    // The client has left by then: nothing of what follows would ever happen.
     if (message.destroyed) return onBroken();
     message.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
   });
