@@ -18,7 +18,7 @@ const isEventName = new Ajv({ strict: false }).compile(EventName);
 
 /** What each door says of a name. */
 const verdicts = (name: string) => ({
-  sandbox: !throws(() => readMetadata({ name })),
+  sandbox: !throws(() => readMetadata({ name }, () => undefined)),
   host: !throws(() =>
     readMessage(JSON.stringify({ kind: "emit", call: 1, event: 1, metadata: { name } }), {
       maxEmitBytes: 100_000,
