@@ -3,8 +3,8 @@ import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /**
- * The filter of a subscription, as JSON (docs/filters.md). A key is a path into the event (`issue.labels.0.name`) with
- * a value that must be equal, or with an object of operators; `$and`, `$or` and `$not` combine filters. All keys must
+ * The filter of a subscription, as JSON (docs/filters.md). A key is a path into the event (`issue.labels.0.name`; `\.` is a
+ * dot within a name) with a value that must be equal, or with an object of operators; `$and`, `$or` and `$not` combine filters. All keys must
  * match.
  */
 export type Filter = { [key: string]: unknown };
@@ -95,21 +95,72 @@ export function checkFilter(filter: unknown, path = "filter", depth = 0): assert
       throw invalid(at, "must be a path, $and, $or or $not");
     } else if (isOperators(condition)) {
       checkOperators(condition, at);
+    } else {
+      rejectForgottenDollar(key, condition, at);
+      rejectOperatorsWithin(condition, key, at);
     }
+  }
+}
+
+const asOperators = (value: unknown): string[] | null => {
+  const names = isObject(value) ? Object.keys(value) : [];
+  const operators = names.map(name => (name.startsWith("$") ? name : `$${name}`));
+  return names.length > 0 && operators.every(name => Object.hasOwn(OPERATORS, name)) ? operators : null;
+};
+
+const AS_VALUE = "write {$eq: …} for a value that must be equal to this";
+
+/** Rejects `{"or": [{…}]}` and `{"not": {…}}`, which would hardly match any event. */
+function rejectForgottenDollar(key: string, condition: unknown, path: string): void {
+  const isFilters = isArray(condition) && condition.length > 0 && condition.every(isObject);
+  if (key === "not" ? isObject(condition) : ["and", "or"].includes(key) && isFilters) {
+    throw invalid(path, `did you mean $${key}? Otherwise ${AS_VALUE}`);
+  }
+}
+
+/**
+ * Rejects a value in which an object has only names of operators: without their `$`, as in `{"total": {"gte": 100}}`, or below
+ * the path that they are meant for, as in `{"order": {"total": {"$gte": 100}}}`.
+ */
+function rejectOperatorsWithin(value: unknown, names: string, path: string): void {
+  const operators = asOperators(value);
+  if (operators)
+    throw invalid(path, `did you mean ${operators.join(", ")} at the path ${names}? Otherwise ${AS_VALUE}`);
+  if (!isObject(value)) return;
+  for (const [name, inner] of Object.entries(value)) {
+    rejectOperatorsWithin(inner, `${names}.${escapeName(name)}`, `${path}.${name}`);
   }
 }
 
 function checkOperators(condition: Record<string, unknown>, path: string): void {
   for (const [name, operand] of Object.entries(condition)) {
     const operator = Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined;
-    if (!operator) throw invalid(`${path}.${name}`, `must be one of ${Object.keys(OPERATORS).join(", ")}`);
+    if (!operator) {
+      const hint = Object.hasOwn(OPERATORS, `$${name}`) ? `did you mean $${name}? It ` : "";
+      throw invalid(`${path}.${name}`, `${hint}must be one of ${Object.keys(OPERATORS).join(", ")}`);
+    }
     const message = operator.checkOperand(operand);
     if (message) throw invalid(`${path}.${name}`, message);
   }
 }
 
+/** Returns the names of a path. In a name, `\.` is a dot and `\\` a backslash; any other backslash is itself. */
+function namesOf(path: string): string[] {
+  const names: string[] = [];
+  let name = "";
+  for (const [part] of path.matchAll(/\\[.\\]|./gs)) {
+    if (part === ".") {
+      names.push(name);
+      name = "";
+    } else name += part.at(-1);
+  }
+  return [...names, name];
+}
+
+const escapeName = (name: string): string => name.replace(/[.\\]/g, "\\$&");
+
 /** Returns the value at a path, or undefined. Reads own properties only, so never those of a prototype. */
-export const valueAt = (event: unknown, path: string): unknown => valueUnder(event, path.split("."));
+export const valueAt = (event: unknown, path: string): unknown => valueUnder(event, namesOf(path));
 
 function valueUnder(event: unknown, names: readonly string[]): unknown {
   let value = event;
@@ -143,7 +194,7 @@ function compileEntry(key: string, condition: unknown): Matcher {
       ? event => inner.every(matcher => matcher(event))
       : event => inner.some(matcher => matcher(event));
   }
-  const names = key.split(".");
+  const names = namesOf(key);
   if (!isOperators(condition)) return event => isDeepStrictEqual(valueUnder(event, names), condition);
   const operators = Object.entries(condition).map(([name, operand]) => {
     const operator = OPERATORS[name];

@@ -45,6 +45,19 @@ describe("the test of a filter", () => {
   it("names what is wrong with a filter", async () => {
     const { status, body } = await test({ emitter_id: flow, filter: { n: { $gtt: 1 } } });
     expect([status, body.errors[0].path]).to.deep.equal([400, "filter.n.$gtt"]);
+    const listener = (await api.expect(201, "POST", "/workflows", { body: { name: "Listener" } })).id;
+    const ids = `emitter_id=${flow}&listener_id=${listener}`;
+    const { id } = await api.expect(200, "POST", `/subscriptions?${ids}`);
+    const forgotten = { filter: { n: { gte: 1 } } };
+    for (const [method, path, given] of [
+      ["POST", "/subscriptions/filter_test", { ...forgotten, emitter_id: flow }],
+      ["POST", `/subscriptions?${ids}`, forgotten],
+      ["PUT", `/subscriptions/${id}`, forgotten],
+    ] as const) {
+      const rejected = await api.request(method, path, { body: given });
+      expect([rejected.status, rejected.body.errors[0].path], path).to.deep.equal([400, "filter.n"]);
+      expect(rejected.body.errors[0].message).to.include("did you mean $gte");
+    }
     for (const wrong of [{ emitter_id: flow }, { filter: {} }, { emitter_id: flow, filter: [] }]) {
       expect((await test(wrong)).status, JSON.stringify(wrong)).to.equal(400);
     }

@@ -4,11 +4,16 @@ import { explainMismatch } from "../../src/subscriptions/explain-filter.ts";
 import { checkFilter, type Filter, matches } from "../../src/subscriptions/filter.ts";
 
 describe("the explanation of a filter that keeps an event out", () => {
-  const event = { issue: { state: "closed", labels: ["bug", "ui"], number: 7 }, text: "x".repeat(200) };
+  const event = {
+    issue: { state: "closed", labels: ["bug", "ui"], number: 7 },
+    text: "x".repeat(200),
+    "System.State": "new",
+  };
   const cases: [string, Filter, string][] = [
     ["a value", { "issue.state": "open" }, 'issue.state must be "open", but is "closed"'],
     ["an absent path", { "issue.owner": "anna" }, 'issue.owner must be "anna", but is absent'],
     ["an operator", { "issue.number": { $gt: 5, $lt: 7 } }, "issue.number must satisfy $lt 7, but is 7"],
+    ["a key with a dot", { "System\\.State": "open" }, 'System\\.State must be "open", but is "new"'],
     [
       "the first condition",
       { "issue.number": 7, "issue.state": "open" },

@@ -10,6 +10,11 @@ const event = {
   tags: ["a", "b"],
   nested: { deep: { yes: true } },
   none: null,
+  "System.State": "New",
+  fields: { "System.Title": "a", "C:\\": { x: 1 }, "": 2 },
+  "App\\Job": 3,
+  or: [{ n: 1 }],
+  range: { gte: 100 },
 };
 
 describe("subscription filters", () => {
@@ -34,6 +39,16 @@ describe("subscription filters", () => {
     ["$or", { $or: [{ n: 1 }, { n: 5 }] }, true],
     ["$and", { $and: [{ n: 5 }, { action: "closed" }] }, false],
     ["$not", { $not: { n: 5 } }, false],
+    ["a key with a dot", { "System\\.State": "New" }, true],
+    ["a key with a dot that is not escaped", { "System.State": "New" }, false],
+    ["a key with a dot below another", { "fields.System\\.Title": { $startsWith: "a" } }, true],
+    ["a key that ends with a backslash", { "fields.C:\\\\.x": 1 }, true],
+    ["a backslash before any other character", { "App\\Job": 3 }, true],
+    ["an empty key", { "fields.": 2 }, true],
+    ["an object of an operator's name, in $eq", { range: { $eq: { gte: 100 } } }, true],
+    ["the path into such an object", { "range.gte": 100 }, true],
+    ["an array of objects at the key or, in $eq", { or: { $eq: [{ n: 1 }] } }, true],
+    ["an object of an operator's name and another", { range: { gte: 100, unit: "m" } }, false],
     ["a prototype's property", { "constructor.name": "Object" }, false],
   ];
   for (const [what, filter, expected] of rows) {
@@ -54,6 +69,7 @@ describe("subscription filters", () => {
     [{ $and: [{ b: { $exists: 1 } }] }, "filter.$and.0.b.$exists"],
     [{ $not: [] }, "filter.$not"],
     [{ a: "x".repeat(5000) }, "filter"],
+    [{ total: { gte: 100 } }, "filter.total"],
   ];
   for (const [filter, path] of invalid) {
     it(`are rejected with the path ${path}: ${JSON.stringify(filter).slice(0, 40)}`, () => {
@@ -64,6 +80,38 @@ describe("subscription filters", () => {
         return;
       }
       throw new Error("was accepted");
+    });
+  }
+
+  const meant: [Filter, string, RegExp][] = [
+    [{ total: { gte: 100 } }, "filter.total", /did you mean \$gte at the path total\?.*\$eq/],
+    [{ total: { gte: 100, lt: 200 } }, "filter.total", /did you mean \$gte, \$lt at/],
+    [{ total: { $gte: 100, lt: 200 } }, "filter.total.lt", /did you mean \$lt\?/],
+    [{ state: { in: ["a"] } }, "filter.state", /did you mean \$in at/],
+    [{ $and: [{ $not: { a: { exists: true } } }] }, "filter.$and.0.$not.a", /did you mean \$exists at/],
+    [
+      { order: { total: { $gte: 100 } } },
+      "filter.order.total",
+      /did you mean \$gte at the path order\.total\?/,
+    ],
+    [{ o: { "a.b": { ne: 1 } } }, "filter.o.a.b", /did you mean \$ne at the path o\.a\\\.b\?/],
+    [{ or: [{ a: 1 }, { b: 2 }] }, "filter.or", /did you mean \$or\?/],
+    [{ and: [{ a: 1 }] }, "filter.and", /did you mean \$and\?/],
+    [{ not: { a: 1 } }, "filter.not", /did you mean \$not\?/],
+  ];
+  for (const [filter, path, message] of meant) {
+    it(`are rejected with what was probably meant: ${JSON.stringify(filter)}`, () => {
+      expect(() => checkFilter(filter))
+        .to.throw(AppError, message)
+        .with.nested.property("fields[0].path", path);
+    });
+  }
+
+  for (const filter of [{ total: { gte: 100 } }, { order: { total: { $gte: 100 } } }, { not: { a: 1 } }]) {
+    it(`go on as values if an earlier release stored them: ${JSON.stringify(filter)}`, () => {
+      expect(
+        matches(filter, { total: { gte: 100 }, order: { total: { $gte: 100 } }, not: { a: 1 } }),
+      ).to.equal(true);
     });
   }
 
