@@ -1,13 +1,15 @@
 import { CronExpressionParser } from "cron-parser";
+import { cronFault, readCron, stepFault } from "../../src/props/cron.ts";
 
 const SHOWN = 5;
 
 /**
- * The next five times of a cron expression of five fields, as Unix milliseconds; null if it is not one. Each is looked up
+ * The next five times of a cron expression, as Unix milliseconds; null if the server would reject it. Each is looked up
  * from the one before, as the server does: a reader of all at once differs where a clock change repeats an hour.
  */
-export function nextFires(cron: string, timezone: string, afterMs = Date.now()): number[] | null {
-  if (cron.trim().split(/\s+/).length !== 5) return null;
+export function nextFires(text: string, timezone: string, afterMs = Date.now()): number[] | null {
+  const cron = readCron(text);
+  if (cronFault(cron, timezone) !== null || stepFault(cron) !== null) return null;
   try {
     const times: number[] = [];
     while (times.length < SHOWN) {

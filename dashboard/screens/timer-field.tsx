@@ -77,7 +77,7 @@ export function TimerField({ label, value, fault, nextTickMs, onChange }: TimerF
         <>
           <TextField
             label="Cron expression"
-            hint="Minute, hour, day of the month, month, day of the week."
+            hint="Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly and the like."
             fault={fault}
             value={cron}
             onInput={text => onChange({ cron: text, timezone })}

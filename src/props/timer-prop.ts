@@ -1,5 +1,6 @@
 import type { DescribedProp } from "../sandbox/protocol.ts";
 import type { CheckedValue, PropFault } from "./check-value.ts";
+import { stepFault } from "./cron.ts";
 import { isTimerFault, parseTimer, type Timer, type TimerFault } from "./timer.ts";
 
 /** The interval of a timer prop if neither its code nor its source sets one (docs/component-api.md#props). */
@@ -16,8 +17,15 @@ export function effectiveTimer(prop: DescribedProp, configured: unknown): Timer 
   return { intervalSeconds: DEFAULT_INTERVAL_SECONDS };
 }
 
+/** Parses a timer that is given now. What is stored may have a step that earlier releases accepted. */
+function parseGiven(given: unknown): Timer | TimerFault {
+  const timer = parseTimer(given);
+  const message = "cron" in timer ? stepFault(timer.cron) : null;
+  return message === null ? timer : { key: "cron", message };
+}
+
 const declaredFault = (prop: DescribedProp, key: "static" | "default"): PropFault[] => {
-  const timer = isAbsent(prop[key]) ? null : parseTimer(prop[key]);
+  const timer = isAbsent(prop[key]) ? null : parseGiven(prop[key]);
   return timer !== null && isTimerFault(timer) ? [{ path: `.${key}`, message: textOf(timer) }] : [];
 };
 
@@ -32,7 +40,7 @@ const textOf = ({ key, message }: TimerFault): string => `${key} ${message}`.tri
 
 /** Checks a configured timer. Only the fixed timer itself may be configured for a prop whose code fixes one. */
 export function checkTimer(prop: DescribedProp, given: unknown): CheckedValue {
-  const timer = parseTimer(given);
+  const timer = parseGiven(given);
   if (isTimerFault(timer)) {
     return { faults: [{ path: timer.key && `.${timer.key}`, message: timer.message }] };
   }

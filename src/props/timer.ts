@@ -1,7 +1,7 @@
-import { CronExpressionParser } from "cron-parser";
 import { LRUCache } from "lru-cache";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import type { StoredTimer } from "../models/source.ts";
+import { cronFault, readCron } from "./cron.ts";
 
 /** When a timer source runs. `timezone` is an IANA name. */
 export type Timer = { intervalSeconds: number } | { cron: string; timezone: string };
@@ -17,8 +17,6 @@ export interface TimerFault {
   message: string;
 }
 
-// Names of months and days, and L for the last one. H is left out: it would be a different time at each reading.
-const CRON_WORDS = /\b(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)\b|L/gi;
 const KEYS = ["intervalSeconds", "interval_seconds", "cron", "timezone"];
 
 function isTimezone(name: string): boolean {
@@ -37,21 +35,9 @@ function parseCron(given: unknown, zone: unknown): Timer | TimerFault {
     return { key: "timezone", message: "must be an IANA time zone such as Europe/Berlin" };
   }
   if (typeof given !== "string") return { key: "cron", message: "must be a string" };
-  const fields = given.trim().split(/\s+/);
-  if (fields.length !== 5) {
-    return { key: "cron", message: "must have five fields: minute, hour, day of month, month, day of week" };
-  }
-  const cron = fields.join(" ");
-  if (/[^0-9*/,?#\s-]/.test(cron.replace(CRON_WORDS, ""))) {
-    return { key: "cron", message: "contains a character that is not allowed in a cron expression" };
-  }
-  try {
-    // Also rejects an expression that never comes due, such as 30 February.
-    CronExpressionParser.parse(cron, { tz: timezone }).next();
-    return { cron, timezone };
-  } catch (error) {
-    return { key: "cron", message: `is not a cron expression that comes due: ${(error as Error).message}` };
-  }
+  const cron = readCron(given);
+  const message = cronFault(cron, timezone);
+  return message === null ? { cron, timezone } : { key: "cron", message };
 }
 
 /**

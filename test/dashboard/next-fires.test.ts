@@ -37,8 +37,12 @@ describe("the next five times of a timer", () => {
     }
   });
 
+  it("are those of what a nickname means", () => {
+    expect(nextFires("@midnight", "UTC", 0)).to.deep.equal(nextFires("0 0 * * *", "UTC", 0));
+  });
+
   it("are none for a text that is not a cron expression of five fields", () => {
-    for (const text of ["", "* * * *", "* * * * * *", "61 * * * *"]) {
+    for (const text of ["", "* * * *", "* * * * * *", "61 * * * *", "*/100 * * * *", "@reboot"]) {
       expect(nextFires(text, "UTC"), text).to.equal(null);
     }
   });

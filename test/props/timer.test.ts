@@ -2,6 +2,12 @@ import { expect } from "chai";
 import { CronExpressionParser } from "cron-parser";
 import fc from "fast-check";
 import { isTimerFault, parseTimer, timerEvent } from "../../src/props/timer.ts";
+import {
+  checkDeclaredTimer,
+  checkDefaultTimer,
+  checkTimer,
+  effectiveTimer,
+} from "../../src/props/timer-prop.ts";
 
 describe("parseTimer", () => {
   const valid: [unknown, object][] = [
@@ -13,6 +19,15 @@ describe("parseTimer", () => {
       { cron: "0 0 L * *", timezone: "America/New_York" },
       { cron: "0 0 L * *", timezone: "America/New_York" },
     ],
+    ...[
+      ["@hourly", "0 * * * *"],
+      ["@daily", "0 0 * * *"],
+      ["@midnight", "0 0 * * *"],
+      ["@weekly", "0 0 * * 0"],
+      ["@monthly", "0 0 1 * *"],
+      ["@yearly", "0 0 1 1 *"],
+      [" @Annually ", "0 0 1 1 *"],
+    ].map(([given, cron]): [object, object] => [{ cron: given }, { cron, timezone: "UTC" }]),
     [{ cron: null, interval_seconds: 60 }, { intervalSeconds: 60 }],
     [
       { cron: "0 0 1 1 *", interval_seconds: null, timezone: "UTC" },
@@ -39,7 +54,9 @@ describe("parseTimer", () => {
     [{ cron: "" }, "cron"],
     [{ cron: "* * * *" }, "cron"],
     [{ cron: "0 * * * * *" }, "cron"],
-    [{ cron: "@daily" }, "cron"],
+    [{ cron: "@reboot" }, "cron"],
+    [{ cron: "@daily 5" }, "cron"],
+    [{ cron: "@" }, "cron"],
     [{ cron: "60 * * * *" }, "cron"],
     [{ cron: "H * * * *" }, "cron"],
     [{ cron: "0 0 30 2 *" }, "cron"],
@@ -50,6 +67,27 @@ describe("parseTimer", () => {
   for (const [given, key] of invalid) {
     it(`rejects ${JSON.stringify(given)}`, () => {
       expect(parseTimer(given)).to.have.property("key", key);
+    });
+  }
+
+  const wrongFields: [string, RegExp][] = [
+    ["60 * * * *", /of the minute .*60/],
+    ["*/0 * * * *", /of the minute /],
+    ["1,,2 * * * *", /of the minute /],
+    ["50-10 * * * *", /of the minute /],
+    ["0 24 * * *", /of the hour /],
+    ["0 0 0 * *", /of the day of month /],
+    ["0 0 32 * *", /of the day of month /],
+    ["0 0 1 13 *", /of the month /],
+    ["0 0 1 0 *", /of the month /],
+    ["0 0 * * 8", /of the day of week /],
+    ["0 0 * * FRI-MON", /of the day of week /],
+    ["0 0 30 2 *", /comes due/],
+    ["@reboot", /@yearly, .*@hourly/],
+  ];
+  for (const [cron, message] of wrongFields) {
+    it(`names what is wrong with ${cron}`, () => {
+      expect(parseTimer({ cron })).to.have.property("message").that.matches(message);
     });
   }
 
@@ -74,6 +112,36 @@ describe("parseTimer", () => {
         CronExpressionParser.parse(timer.cron, { tz: timer.timezone }).next();
       }),
     );
+  });
+});
+
+describe("the step of a cron expression", () => {
+  const prop = { name: "timer", type: "$.interface.timer" };
+  const most: [string, number][] = [
+    ["STEP * * * *", 60],
+    ["0 STEP * * *", 24],
+    ["0 0 STEP * *", 31],
+    ["0 0 1 STEP *", 12],
+    ["0 0 * * STEP", 7],
+  ];
+  for (const [form, size] of most) {
+    for (const start of ["*", "1", "1-3", "5,*"]) {
+      const of = (step: number) => form.replace("STEP", `${start}/${step}`);
+      it(`is at most what its field has: ${of(size)}`, () => {
+        expect(checkTimer(prop, { cron: of(size) })).to.have.nested.property("value.cron");
+        for (const step of [size + 1, 100]) {
+          const cron = of(step);
+          expect(checkTimer(prop, { cron })).to.have.nested.property("faults[0].path", ".cron");
+          expect(checkDeclaredTimer({ ...prop, static: { cron } })).to.have.lengthOf(1);
+          expect(checkDefaultTimer({ ...prop, default: { cron } })).to.have.lengthOf(1);
+        }
+      });
+    }
+  }
+
+  it("may be greater where an earlier release stored it", () => {
+    const cron = "*/100 * * * *";
+    expect(effectiveTimer(prop, { cron, timezone: "UTC" })).to.deep.equal({ cron, timezone: "UTC" });
   });
 });
 
