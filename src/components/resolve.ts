@@ -1,3 +1,4 @@
+import { checkUrlText } from "../egress/check-url.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Component } from "../models/component.ts";
 import type { Deployer } from "./deployer.ts";
@@ -17,6 +18,8 @@ export interface ComponentInput {
 
 /** In the order in which they count. */
 const FIELDS = ["component_id", "key", "component_code", "files", "component_url", "entry"] as const;
+
+const URL_FIELD = { in: "body", path: "component_url" } as const;
 
 /** True if the request names a component in any of these ways. */
 export const namesComponent = (input: ComponentInput): boolean =>
@@ -44,6 +47,8 @@ export async function resolveComponent(
   input: ComponentInput,
   as: "source" | "action",
 ): Promise<Component> {
+  // Also where it is only metadata.
+  if (input.component_url !== undefined) checkUrlText(input.component_url, URL_FIELD);
   const component = await findOrSave(platform, deployer, input);
   if (isAction(component.description) === (as === "action")) return component;
   const path = FIELDS.find(field => input[field] !== undefined) ?? "component_id";

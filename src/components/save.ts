@@ -1,6 +1,7 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
+import { checkUrlText } from "../egress/check-url.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
 import { newId } from "../lib/ids.ts";
@@ -67,6 +68,7 @@ function loaderOf(
   { egress }: Pick<SaveDeps, "egress">,
   { code, files, entry, url }: GivenCode,
 ): ModuleLoader {
+  if (url !== undefined) checkUrlText(url, { in: "body", path: "component_url" });
   if (entry !== undefined && files === undefined) throw invalidField("body", "entry", "belongs to files");
   if (files !== undefined && entry === undefined)
     throw invalidField("body", "entry", "is required with files");

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { checkUrlText } from "../egress/check-url.ts";
 import { bareHost } from "../lib/bare-host.ts";
 import { invalidField } from "../lib/errors.ts";
 import { checkPublicHost } from "../webhooks/check-public-host.ts";
@@ -24,6 +25,7 @@ export function checkServerUrl(
   protocol: string,
 ): ServerUrl {
   const invalid = (message: string) => invalidField("body", field, message);
+  checkUrlText(text, { in: "body", path: field });
   const [scheme = ""] = text.split(":", 1);
   const asHttp = text.replace(/^[^:]*/, "http");
   const isOf = [protocol, `${protocol}s`].includes(scheme.toLowerCase());

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { AppError } from "../lib/errors.ts";
-import { checkUrl } from "./check-url.ts";
+import { readUrl } from "./check-url.ts";
 import { type CheckAddresses, createAddressCheck, createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
 import { KeptConnections } from "./kept-connections.ts";
@@ -119,7 +119,7 @@ function parseUrl(url: string | URL): URL {
 
 function checked(url: string): URL {
   try {
-    return checkUrl(url);
+    return readUrl(url, { in: "query", path: "url" });
   } catch (error) {
     throw new EgressError("invalid-url", error instanceof AppError ? error.message : String(error), error);
   }

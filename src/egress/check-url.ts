@@ -1,14 +1,37 @@
 import { type FieldError, invalidField } from "../lib/errors.ts";
 
+type Field = Pick<FieldError, "in" | "path">;
+
 /**
- * Parses a URL that Headwater is asked to call: `http` or `https`, with a host name and without credentials
- * (docs/rest-api.md#webhooks). Throws AppError `invalid` that names `field`, by default the query parameter `url`.
- * The address behind the host name is checked at each connection, not here.
+ * Checks the characters of a URL that a caller gives to be stored. What reads URLs removes or encodes control characters and the
+ * blanks around one, so that what is shown would not be what is called. Throws `invalid` that names `field`.
  */
-export function checkUrl(
-  url: string,
-  field: Pick<FieldError, "in" | "path"> = { in: "query", path: "url" },
-): URL {
+export function checkUrlText(url: string, field: Field): void {
+  if (/\p{Cc}/u.test(url)) {
+    throw invalidField(
+      field.in,
+      field.path,
+      "must not contain a line break, a tab or another control character",
+    );
+  }
+  if (url.trim() !== url) throw invalidField(field.in, field.path, "must not begin or end with a blank");
+}
+
+/**
+ * Parses a URL that a caller gives for Headwater to call: `readUrl`, without control characters and blanks around it. Throws
+ * `invalid` that names `field`.
+ */
+export function checkUrl(url: string, field: Field): URL {
+  checkUrlText(url, field);
+  return readUrl(url, field);
+}
+
+/**
+ * Parses a URL that Headwater is to call: `http` or `https`, with a host name and without credentials
+ * (docs/rest-api.md#webhooks). Throws AppError `invalid` that names `field`. The address behind the host name is checked at
+ * each connection, not here; the characters of a stored URL neither, which earlier releases did not check.
+ */
+export function readUrl(url: string, field: Field): URL {
   const invalid = (message: string) => invalidField(field.in, field.path, message);
   // `new URL` accepts `http:host` as `http://host`.
   if (!/^https?:\/\//i.test(url)) throw invalid("must start with http:// or https://");

@@ -54,6 +54,26 @@ describe("a component from component_url", () => {
     return (await save({ component_url })).body.detail;
   }
 
+  it("has no control characters and no blanks around it, also where it is only metadata", async () => {
+    const component_code = 'export default { name: "Meta", version: "1", run() {} };';
+    const { id: component_id } = (await save({ component_code })).body.data;
+    for (const end of ["\r\n", "\n", "\t", "\0", " "]) {
+      const component_url = origin + ENTRY + end;
+      await rejectionOf(component_url);
+      for (const [path, body, field] of [
+        ["/components", { component_url, component_code }, "component_url"],
+        ["/sources", { component_url, component_code }, "component_url"],
+        ["/sources", { component_url, component_id }, "component_url"],
+        ["/destinations", { action: { component_url } }, "action.component_url"],
+        ["/destinations", { action: { component_url, component_id } }, "action.component_url"],
+      ] as const) {
+        const response = await save(body, path);
+        expect(response.status, `${path} ${JSON.stringify(body)}`).to.equal(400);
+        expect(response.body.errors?.map(error => error.path)).to.deep.equal([field]);
+      }
+    }
+  });
+
   it("may have a percent sign in its path that encodes nothing", async () => {
     const code = 'import x from "./b%zz.mjs"; export default { name: "P" + x, version: "1", run() {} };';
     Object.assign(files, { "/100%/a%.mjs": code, "/100%/b%zz.mjs": "export default 1;" });

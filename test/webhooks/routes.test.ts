@@ -51,6 +51,22 @@ describe("the webhooks API", () => {
     expect(body.data).to.include({ name: null, description: null, url: URL });
   });
 
+  it("rejects a url with control characters or blanks around it, when it is created and when it is changed", async () => {
+    const { id } = (await api.call("POST", "/webhooks", { body: { url: URL } })).body.data;
+    for (const url of ["\r\nx", "\n", "\t", "\0", "\x7f", " "].map(end => `https://example.com/a${end}`)) {
+      for (const [method, path, body] of [
+        ["POST", "/webhooks", { url }],
+        ["POST", `/webhooks?url=${encodeURIComponent(url)}`, undefined],
+        ["PUT", `/webhooks/${id}`, { url }],
+      ] as const) {
+        const response = await api.call(method, path, { body });
+        expect(response.status, `${method} ${JSON.stringify(url)}`).to.equal(400);
+        expect(response.body.errors.map((error: { path: string }) => error.path)).to.deep.equal(["url"]);
+      }
+    }
+    expect((await api.call("GET", `/webhooks/${id}`)).body.data.url).to.equal(URL);
+  });
+
   it("rejects an invalid url, values that are too long, and unknown fields by name", async () => {
     for (const [body, path] of [
       [{}, "url"],

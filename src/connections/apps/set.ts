@@ -1,4 +1,4 @@
-import { checkUrl } from "../../egress/check-url.ts";
+import { checkUrl, checkUrlText } from "../../egress/check-url.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/is-loopback.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
@@ -71,6 +71,7 @@ function checked(settings: AppSettings): Checked {
     throw fail("token auth", "must be none without a client secret, and basic or post with one");
   }
   if (name.length > 128 || scopes.length > MAX_CHARACTERS) throw fail("name, scopes", "are too long");
+  if (issuer !== undefined) checkUrlText(issuer, { in: "body", path: "issuer" });
   if (settings.events) checkEventRules(settings.events);
   return {
     name,
