@@ -7,7 +7,8 @@ const { readFileSync } = process.getBuiltinModule("node:fs");
 /** Frames of Headwater and of deno, which are of no use to the author; behind the last one `inspect` opens a bracket. */
 const FOREIGN_FRAME =
   /\n[ \t]+at (?:[^\n]*[ (])?(?:ext:|node:|file:[^\s)]*\/prelude\.js)[^\s]*( \{)?(?=\n|$)/g;
-const OWN_PLACE = new RegExp(String.raw`\b${OWN_FILE}([^\n]+?)(?=:\d+:\d+)`, "g");
+/** A file of the author's in a place, or as the name of the function that the bundler makes of a file of CommonJS. */
+const OWN_PLACE = new RegExp(String.raw`\b${OWN_FILE}((?:(?!${OWN_FILE})[^\n])+?)(?=:\d+:\d+| \()`, "g");
 /** A place in the bundle, also as it is loaded for the second and each further source of a shared process. */
 const PLACE = /component\.mjs(?:\?source=\d+)?:(\d+):(\d+)/g;
 const FURTHER_SOURCE = /component\.mjs\?source=\d+/g;
