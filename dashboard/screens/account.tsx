@@ -80,7 +80,8 @@ export function Keys() {
                     <Badge tone={row.revoked_at === null ? "good" : "none"}>
                       {row.revoked_at === null ? "Valid" : "Revoked"}
                     </Badge>{" "}
-                    {row.id === currentKey && <Badge tone="accent">This session</Badge>}
+                    {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
+                    {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
                   </td>
                   <td data-label="Last use">
                     {row.last_used_at === null ? (

@@ -19,11 +19,15 @@ export const hashOf = (apiKey: string) => createHash("sha256").update(apiKey).di
 /** Characters of a key that lists show: enough to recognize it, while 28 unknown ones are left. */
 const PREFIX_CHARS = 7;
 
-/** Returns a new API key of a user, as it is stored, and its text, which is not. */
+/** How a key was made. */
+export type KeyOrigin = Pick<ApiKey, "made_with" | "ends_with_provider">;
+
+/** Returns a new API key of a user, as it is stored, and its text, which is not. Without an `origin` the operator makes it. */
 export function newKey(
   platform: Pick<Deps, "clock">,
   userId: string,
   name: string | null,
+  origin: KeyOrigin = {},
 ): { key: ApiKey; apiKey: string } {
   const apiKey = newApiKey();
   const key: ApiKey = {
@@ -32,6 +36,7 @@ export function newKey(
     hash: hashOf(apiKey),
     prefix: apiKey.slice(0, PREFIX_CHARS),
     name,
+    ...origin,
     created_at: unixSeconds(platform.clock()),
     revoked_at: null,
   };
@@ -46,11 +51,36 @@ export async function createApiKey(platform: Deps, userId: string): Promise<{ id
   return { id: key._id, api_key: apiKey };
 }
 
-/** Returns the ids and times of a user's API keys, newest first. Throws `not-found` for the user. */
+/** Returns a user's API keys with how and when each was made, newest first. Throws `not-found` for the user. */
 export async function listApiKeys(platform: Deps, userId: string) {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const keys = await ApiKeys(platform.mongo).find({ user_id: userId }).sort({ _id: -1 }).lean();
-  return keys.map(({ _id, created_at, revoked_at }) => ({ id: _id, created_at, revoked_at }));
+  return keys.map(key => ({
+    id: key._id,
+    ...presentOrigin(key),
+    created_at: key.created_at,
+    revoked_at: key.revoked_at,
+  }));
+}
+
+/** How a key was made, as lists show it. */
+export const presentOrigin = ({ made_with, ends_with_provider }: KeyOrigin) => ({
+  made_with: made_with ?? null,
+  ends_with_provider: ends_with_provider ?? false,
+});
+
+/**
+ * Revokes a user's keys that end with the provider's word, and ends the sessions that were started with them. Returns how many
+ * keys there were. The caller invalidates the user's part of the routing cache.
+ */
+export async function revokeProviderKeys(platform: Deps, userId: string): Promise<number> {
+  const keys = ApiKeys(platform.mongo);
+  const ending = { user_id: userId, ends_with_provider: true as const, revoked_at: null };
+  const ids = (await keys.find(ending, { _id: 1 }).lean()).map(({ _id }) => _id);
+  const revoked_at = unixSeconds(platform.clock());
+  await keys.updateMany({ _id: { $in: ids }, revoked_at: null }, { $set: { revoked_at } });
+  await Sessions(platform.mongo).deleteMany({ key_id: { $in: ids } });
+  return ids.length;
 }
 
 /**

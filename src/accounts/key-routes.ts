@@ -4,7 +4,7 @@ import { routeFor } from "../http/route.ts";
 import type { ApiKey } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
-import { revokeApiKey } from "./api-keys.ts";
+import { presentOrigin, revokeApiKey } from "./api-keys.ts";
 import { createOwnKey, listOwnKeys, ownKey } from "./own-keys.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "clock" | "routing">>();
@@ -20,6 +20,15 @@ const ApiKeyView = Type.Object(
     id: Type.String({ description: "`key_…`" }),
     prefix: OrNull(Type.String(), "How the key begins; null for a key of an earlier version."),
     name: OrNull(Type.String(), "What you called it."),
+    made_with: OrNull(
+      Type.String(),
+      "The session (`ses_…`) or the API key (`key_…`) that it was made with; null if the operator made it, or an earlier version.",
+    ),
+    ends_with_provider: Type.Boolean({
+      description:
+        "True if it was made in a session that began with an OpenID provider, or with such a key: it is revoked when the " +
+        "provider's rules no longer let you in.",
+    }),
     created_at: Type.Integer({ description: "Unix seconds." }),
     last_used_at: OrNull(Type.Integer(), "Unix seconds, up to a minute old; null if it was not used yet."),
     revoked_at: OrNull(Type.Integer(), "Unix seconds; null while it is valid."),
@@ -37,6 +46,7 @@ const present = (key: ApiKey): ApiKeyView => ({
   id: key._id,
   prefix: key.prefix ?? null,
   name: key.name ?? null,
+  ...presentOrigin(key),
   created_at: key.created_at,
   last_used_at: key.last_used_at ?? null,
   revoked_at: key.revoked_at,
@@ -46,6 +56,8 @@ const example: ApiKeyView = {
   id: "key_0CjB8sYq2MnO5wZc",
   prefix: "hw_0123",
   name: "deploy script",
+  made_with: "ses_0CjBBq6Av9MsU2zJ",
+  ends_with_provider: false,
   created_at: 1_700_000_000,
   last_used_at: null,
   revoked_at: null,
@@ -81,7 +93,7 @@ export const keyRoutes = [
       response: { ...example, api_key: "hw_0123456789ABCDEFGHIJKLMNOPQRSTUV" },
     },
     handler: async ({ deps, caller, body }) => {
-      const { key, apiKey } = await createOwnKey(deps, caller.userId, body.name ?? null);
+      const { key, apiKey } = await createOwnKey(deps, caller, body.name ?? null);
       return { ...present(key), api_key: apiKey };
     },
   }),

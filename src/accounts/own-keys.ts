@@ -1,9 +1,11 @@
+import type { Caller } from "../http/route.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type ApiKey, ApiKeys } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { newKey } from "./api-keys.ts";
+import { type KeyOrigin, newKey } from "./api-keys.ts";
+import { findLiveSession } from "./sessions/find-callers.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
@@ -17,12 +19,13 @@ export function listOwnKeys(
 }
 
 /**
- * Creates an API key of a user and returns it with its text, which can't be shown again. With `LIMITS.apiKeys` of them,
- * revoked ones are no longer listed, the oldest first. Throws `limit-reached` if none of them is revoked.
+ * Creates an API key of a user, by a session or another key of theirs, and returns it with its text, which can't be shown again.
+ * With `LIMITS.apiKeys` of them, revoked ones are no longer listed, the oldest first. Throws `limit-reached` if none of them
+ * is revoked, and `unauthenticated` if the session or the key has ended.
  */
 export async function createOwnKey(
   platform: Deps,
-  userId: string,
+  { userId, keyId }: Pick<Caller, "userId" | "keyId">,
   name: string | null,
 ): Promise<{ key: ApiKey; apiKey: string }> {
   const most = LIMITS.apiKeys.value;
@@ -39,9 +42,24 @@ export async function createOwnKey(
     }
     await keys.deleteMany({ _id: { $in: revoked.map(({ _id }) => _id) } });
   }
-  const created = newKey(platform, userId, name);
+  const created = newKey(platform, userId, name, await originOf(platform, keyId));
   await keys.insertOne(created.key);
   return created;
+}
+
+/** How a key is made with this credential, a session or another key. Throws `unauthenticated` if it has ended by now. */
+async function originOf(platform: Deps, credential: string): Promise<KeyOrigin> {
+  const ended = () => new AppError("unauthenticated", "the key or the session has ended");
+  let keyId = credential;
+  if (credential.startsWith("ses_")) {
+    const session = await findLiveSession(platform, credential);
+    if (!session) throw ended();
+    if (session.key_id === null) return { made_with: credential, ends_with_provider: true };
+    keyId = session.key_id;
+  }
+  const key = await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean();
+  if (!key) throw ended();
+  return { made_with: credential, ...(key.ends_with_provider && { ends_with_provider: true }) };
 }
 
 /** Returns an API key of one of these users, otherwise null. */

@@ -17,7 +17,9 @@ export function userCommands(program: Command, run: Run): void {
     );
   user
     .command("sign-out")
-    .description("end every session of a user; API keys stay valid; prints {id, ended_sessions}")
+    .description(
+      "end every session of a user, and the API keys made in a provider's; others stay valid; prints the counts",
+    )
     .argument("<user id>", "u_…")
     .action((userId: string) =>
       run(async platform => {

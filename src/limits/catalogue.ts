@@ -477,8 +477,15 @@ export const LIMITS = defineLimits({
     value: 20,
     unit: "count",
     per: "address",
-    what: "wrong API keys, links and returns from an OpenID provider at the sign-in in 15 minutes",
-    beyond: "429 `rate-limited`, also for right ones",
+    what: "wrong API keys and links at the sign-in in 15 minutes",
+    beyond: "429 `rate-limited` for further wrong ones; right ones sign in",
+  },
+  providerReturns: {
+    value: 100,
+    unit: "count",
+    per: "address",
+    what: "returns in 15 minutes that the OpenID provider does not confirm",
+    beyond: "the sign-in page says so, also for right ones; keys and links still sign in",
   },
   providerSignIns: {
     value: 20,

@@ -38,6 +38,10 @@ export interface ApiKey {
   prefix?: string;
   /** What its user calls it. */
   name?: string | null;
+  /** The session or the key that it was made with; absent if the operator made it, or an earlier release. */
+  made_with?: string;
+  /** True if only an OpenID provider's word led to it: made in a session that began with the provider, or with such a key. */
+  ends_with_provider?: true;
   created_at: number;
   /** Unix seconds; up to a minute old, absent if it was never used. */
   last_used_at?: number;
@@ -53,6 +57,8 @@ export const ApiKeys = collection<ApiKey>(
       hash: { type: String, required: true, unique: true },
       prefix: String,
       name: { type: String, default: null },
+      made_with: { type: String, default: undefined },
+      ends_with_provider: { type: Boolean, default: undefined },
       created_at: { type: Number, required: true },
       last_used_at: Number,
       revoked_at: { type: Number, default: null },

@@ -4,7 +4,7 @@ import { openPending, type PendingSignIn, usePending } from "../accounts/openid-
 import { RETURN_PATH } from "../accounts/openid-connect/routes.ts";
 import { NotLetIn, type SignInProblem } from "../accounts/openid-connect/sign-in-problem.ts";
 import { lifeOf } from "../accounts/sessions/expiry.ts";
-import { guessLimitOf } from "../accounts/sessions/routes.ts";
+import { signInLimitsOf } from "../accounts/sessions/routes.ts";
 import { startSession } from "../accounts/sessions/start.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { requestState } from "../http/request-log.ts";
@@ -55,7 +55,8 @@ export function openIdReturn(platform: Deps): Middleware {
 async function signIn(platform: Deps, openid: OpenIdProvider, ctx: Context): Promise<string> {
   const { config } = platform;
   const pending = await claimPending(platform, ctx);
-  const limitGuesses = (isRight: boolean) => guessLimitOf(platform)(clientAddress(ctx), isRight);
+  const limitGuesses = (isRight: boolean) =>
+    signInLimitsOf(platform).providerReturns(clientAddress(ctx), isRight);
   await limitGuesses(true);
   const returned = new URL(`${config.publicUrl}${RETURN_PATH}?${ctx.querystring}`);
   const claims = await openid.finish(returned, pending.challenge).catch(async (error: unknown) => {

@@ -108,7 +108,14 @@ describe("users and their API keys", () => {
     const keys = await listApiKeys(platform, id);
     expect(keys.slice(0, 2).map(key => key.id)).to.deep.equal([third.id, second.id]);
     expect(keys).to.have.length(3);
-    for (const key of keys) expect(Object.keys(key)).to.have.members(["id", "created_at", "revoked_at"]);
+    for (const key of keys)
+      expect(Object.keys(key)).to.have.members([
+        "id",
+        "made_with",
+        "ends_with_provider",
+        "created_at",
+        "revoked_at",
+      ]);
   });
 
   for (const key of ["", "hw_", "hw_unknown", "$ne", "[object Object]", "hw_\u0000", "x".repeat(10_000)]) {

@@ -357,6 +357,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   sessions: "test/accounts/sessions/sessions.test.ts",
   sessionIdleMs: "test/accounts/sessions/sessions.test.ts",
   sessionMs: "test/accounts/sessions/sessions.test.ts",
+  providerReturns: "test/accounts/openid-connect/sign-in.test.ts",
   providerSignIns: "test/accounts/openid-connect/sign-in.test.ts",
   providerReturnMs: "test/accounts/openid-connect/pending.test.ts",
   providerSessionMs: "test/accounts/openid-connect/sign-in.test.ts",

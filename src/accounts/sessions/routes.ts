@@ -23,7 +23,7 @@ type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "clock" | "c
 const route = routeFor<Deps>();
 const tag = "Sessions";
 
-/** `LIMITS.signInGuesses` wrong proofs in this time. */
+/** The time in which wrong proofs, and wrong returns from a provider, are counted. */
 const GUESSES_S = 15 * 60;
 
 const SessionView = Type.Object(
@@ -74,20 +74,32 @@ export function readSession({ config }: Pick<Platform, "config">, ctx: Context):
   return token;
 }
 
-const guessLimits = new WeakMap<Deps["redis"], GuessLimit>();
+interface SignInLimits {
+  proofs: GuessLimit;
+  /** Each of them asks the provider, with the operator's client. */
+  providerReturns: GuessLimit;
+}
 
-/** Returns the limit of wrong proofs at the sign-in. The count is in Redis; this is only its client. */
-export function guessLimitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
-  const limit =
-    guessLimits.get(redis) ??
-    createGuessLimit(redis, {
+const signInLimits = new WeakMap<Deps["redis"], SignInLimits>();
+
+/** Returns the limits of wrong guesses at the sign-in. The counts are in Redis; this is only their client. */
+export function signInLimitsOf({ redis, keys }: Pick<Deps, "redis" | "keys">): SignInLimits {
+  const limits = signInLimits.get(redis) ?? {
+    proofs: createGuessLimit(redis, {
       keyPrefix: `${keys.rateLimit()}-sign-in`,
       points: LIMITS.signInGuesses.value,
       durationS: GUESSES_S,
       what: "API keys or links",
-    });
-  guessLimits.set(redis, limit);
-  return limit;
+    }),
+    providerReturns: createGuessLimit(redis, {
+      keyPrefix: `${keys.rateLimit()}-provider-return`,
+      points: LIMITS.providerReturns.value,
+      durationS: GUESSES_S,
+      what: "returns from the provider",
+    }),
+  };
+  signInLimits.set(redis, limits);
+  return limits;
 }
 
 /** Throws `forbidden` if a browser would not keep a session's cookie, or everybody on the way could read it. */
@@ -122,7 +134,9 @@ export const sessionRoutes = [
     handler: async ({ deps, body, ctx }) => {
       requireNoForeignPage(ctx, deps.config.publicUrl);
       const cookie = cookieOf(deps);
-      const proven = await checkProof(deps, body, isRight => guessLimitOf(deps)(clientAddress(ctx), isRight));
+      const proven = await checkProof(deps, body, () =>
+        signInLimitsOf(deps).proofs(clientAddress(ctx), false),
+      );
       const userAgent = ctx.get("user-agent");
       const { session, token } = await startSession(deps, { ...proven, userAgent });
       setSessionCookie(ctx, cookie, token, LIMITS.sessionMs.value / 1000);

@@ -9,14 +9,14 @@ export interface Proof {
 }
 
 /**
- * Returns the user that an API key or a one-time link proves, and the key. `limitGuesses` learns whether the proof was
- * right, and throws if there were too many wrong ones. Throws `unauthenticated` for a wrong one, `invalid` unless there is
- * exactly one.
+ * Returns the user that an API key or a one-time link proves, and the key. `countWrong` is called for a wrong proof, and throws if
+ * there were too many. A right one is never held up by the guesses of others at its address: 190 random bits can't be guessed.
+ * Throws `unauthenticated` for a wrong one, `invalid` unless there is exactly one.
  */
 export async function checkProof(
   platform: Pick<Platform, "mongo" | "clock">,
   { api_key, link }: Proof,
-  limitGuesses: (isRight: boolean) => Promise<void>,
+  countWrong: () => Promise<void>,
 ): Promise<{ userId: string; keyId: string }> {
   if ((api_key === undefined) === (link === undefined)) {
     const message =
@@ -25,12 +25,12 @@ export async function checkProof(
   }
   if (api_key !== undefined) {
     const caller = isApiKey(api_key) ? await findCaller(platform, api_key) : null;
-    await limitGuesses(caller !== null);
-    if (!caller) throw new AppError("unauthenticated", "the API key is unknown or revoked");
-    return { userId: caller.userId, keyId: caller.keyId };
+    if (caller) return { userId: caller.userId, keyId: caller.keyId };
+    await countWrong();
+    throw new AppError("unauthenticated", "the API key is unknown or revoked");
   }
   const redeemed = await redeemLink(platform, link ?? "");
-  await limitGuesses(redeemed !== null);
-  if (!redeemed) throw new AppError("unauthenticated", "the link is unknown, expired or used already");
-  return { userId: redeemed.user_id, keyId: redeemed.key_id };
+  if (redeemed) return { userId: redeemed.user_id, keyId: redeemed.key_id };
+  await countWrong();
+  throw new AppError("unauthenticated", "the link is unknown, expired or used already");
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createApiKey } from "../../../src/accounts/api-keys.ts";
 import { endAllSessions } from "../../../src/accounts/sessions/end-all.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
@@ -6,9 +7,11 @@ import { Identities } from "../../../src/models/identity.ts";
 import { Sessions } from "../../../src/models/session.ts";
 import { ApiKeys, Users } from "../../../src/models/user.ts";
 import { rejection } from "../../components/rejection.ts";
+import { Api } from "../../support/api.ts";
 import { startOpenIdProvider, type TestProvider } from "../../support/openid-provider.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
+import { BrowserApi, cookieOf } from "../sessions/browser.ts";
 import { problemOf, Visitor } from "./visitor.ts";
 
 describe("sign-in with an OpenID provider", () => {
@@ -92,7 +95,8 @@ describe("sign-in with an OpenID provider", () => {
     const name = person();
     for (const tab of tabs) await tab.signIn(name);
     const { id = "" } = (await tabs[0]?.me()) ?? {};
-    expect(await endAllSessions(system.worker, id)).to.deep.equal({ id, ended_sessions: 2 });
+    const ended = await endAllSessions(system.worker, id);
+    expect(ended).to.deep.equal({ id, ended_sessions: 2, revoked_keys: 0 });
     expect(await Promise.all(tabs.map(tab => tab.me()))).to.deep.equal([null, null]);
     expect((await rejection(endAllSessions(system.worker, newId("u")))).code).to.equal("not-found");
   });
@@ -242,6 +246,65 @@ describe("sign-in with an OpenID provider", () => {
     expect([await anna.me(), await renamed.me()]).to.deep.equal([null, null]);
   });
 
+  for (const how of ["a sign-in that the rules reject", "the operator, who signs the user out"] as const) {
+    it(`ends with its API keys, and what was made with those, by ${how}`, async () => {
+      const name = person();
+      const anna = visitor();
+      await anna.signIn(name);
+      const { id = "" } = (await anna.me()) ?? {};
+      const made = async (client: { request: Visitor["request"] } | Api, key: string) => {
+        const response =
+          client instanceof Api
+            ? await client.request("POST", "/api_keys", { body: { name: key } })
+            : await client.request(`${system.baseUrl}/api_keys`, {
+                method: "POST",
+                headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+                body: JSON.stringify({ name: key }),
+              });
+        expect(response.status, key).to.equal(201);
+        const body =
+          response instanceof Response ? ((await response.json()) as { data: never }) : response.body;
+        return new Api(system.baseUrl, (body.data as { api_key: string }).api_key);
+      };
+      const byOperator = new Api(system.baseUrl, (await createApiKey(system.worker, id)).api_key);
+      const first = await made(anna, "in the session");
+      const second = await made(first, "with that key");
+      const signedIn = await new Api(system.baseUrl, "").request("POST", "/sessions", {
+        body: { api_key: second.apiKey },
+      });
+      const tab = new BrowserApi(system.baseUrl, cookieOf(signedIn));
+      const third = await made(tab, "in a session of that key");
+      const kept = await made(byOperator, "with the operator's key");
+      const rows = await byOperator.expect(200, "GET", "/api_keys");
+      const shown = rows.map(
+        (row: { name: string; ends_with_provider: boolean; made_with: string | null }) => [
+          row.name,
+          row.ends_with_provider,
+          row.made_with?.split("_")[0],
+        ],
+      );
+      expect(shown).to.deep.equal([
+        ["with the operator's key", false, "key"],
+        ["in a session of that key", true, "ses"],
+        ["with that key", true, "key"],
+        ["in the session", true, "ses"],
+        [null, false, undefined],
+      ]);
+      if (how.startsWith("the operator")) {
+        expect(await endAllSessions(system.worker, id)).to.include({ revoked_keys: 3 });
+      } else {
+        provider.people.set(name, { email: `${name}@elsewhere.test`, email_verified: true });
+        expect(problemOf(await visitor().signIn(name))).to.equal("not-allowed");
+      }
+      const statuses = [];
+      for (const client of [first, second, tab, third, byOperator, kept]) {
+        statuses.push((await client.request("GET", "/users/me")).status);
+      }
+      expect(statuses).to.deep.equal([401, 401, 401, 401, 200, 200]);
+      expect(await anna.me()).to.equal(null);
+    });
+  }
+
   it("gives an account that exists to no one by its email address alone", async () => {
     const api = await system.user();
     const { email = "" } = (await Users(system.worker.mongo).findById(api.userId).lean()) ?? {};
@@ -330,12 +393,21 @@ describe("sign-in with an OpenID provider", () => {
       back.searchParams.set("iss", provider.issuer);
       return problemOf(await eve.request(back));
     };
+    // Wrong keys at the same address are counted apart.
+    const nobody = new Api(system.baseUrl, "");
+    const guess = () => nobody.request("POST", "/sessions", { body: { api_key: `hw_${"x".repeat(32)}` } });
+    for (let i = 0; i < LIMITS.signInGuesses.value; i++) expect((await guess()).status).to.equal(401);
+    expect((await guess()).status).to.equal(429);
     const problems = [];
-    for (let i = 0; i <= LIMITS.signInGuesses.value; i++) problems.push(await wrong());
+    for (let i = 0; i <= LIMITS.providerReturns.value; i++) problems.push(await wrong());
     expect(problems[0]).to.equal("not-proven");
     expect(problems.at(-1)).to.equal("too-many");
     const asked = provider.requests.length;
     expect(await wrong()).to.equal("too-many");
     expect(provider.requests.length, "the provider is not asked").to.equal(asked);
+    const api = await system.user();
+    expect((await nobody.request("POST", "/sessions", { body: { api_key: api.apiKey } })).status).to.equal(
+      201,
+    );
   });
 });

@@ -206,9 +206,17 @@ describe("sessions of browsers", () => {
     // Some of the guesses were made above, from the same address.
     expect(statuses.at(-1)).to.equal(429);
     expect(statuses.indexOf(429)).to.be.greaterThan(5);
-    const right = await signIn({ api_key: api.apiKey });
-    expect(right.status).to.equal(429);
-    expect(Number(right.headers.get("retry-after"))).to.be.greaterThan(60);
+    const wrong = await signIn({ api_key: `hw_${"x".repeat(32)}` });
+    expect(Number(wrong.headers.get("retry-after"))).to.be.greaterThan(60);
+    const { url } = await api.expect(201, "POST", "/sign_in_links");
+    for (const [what, proof] of [
+      ["an API key", { api_key: api.apiKey }],
+      ["a link", { link: url.split("#link=")[1] }],
+    ] as const) {
+      const right = await signIn(proof);
+      expect(right.status, `${what} of somebody else at the address`).to.equal(201);
+      expect(await statusOf(browser(cookieOf(right)))).to.equal(200);
+    }
     await dropKeys(system.worker);
   });
 });
