@@ -15,7 +15,7 @@ import { useUnsaved } from "../ui/unsaved";
 import { faultsOf } from "./listener-settings";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propLabel } from "./prop-form";
-import { DeleteSource, type SourceResource } from "./source";
+import { DeleteSource, RotateEndpoint, type SourceResource } from "./source";
 
 /** Faults of a response by the name of the prop; of an action, they are below `action`. */
 export function propFaults(error: unknown): Record<string, string> {
@@ -120,6 +120,19 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
           </div>
         </form>
       </Card>
+      {source.configured_props.http?.endpoint_url && (
+        <Card title="Endpoint">
+          <div class="spread">
+            <span class="muted">
+              Replace the address if it is known to somebody who should not send to it.
+            </span>
+            <RotateEndpoint
+              source={source}
+              onChange={async () => resource.put(await headwater.sources.get(source.id))}
+            />
+          </div>
+        </Card>
+      )}
       <Card title="Delete">
         <div class="spread">
           <span class="muted">A deleted source can't be brought back.</span>

@@ -354,6 +354,32 @@ function Logs({ id }: { id: string }) {
   );
 }
 
+/** Asks, and gives the source another endpoint. */
+export function RotateEndpoint({ source, onChange }: { source: Detail; onChange: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Replace endpoint</Button>
+      {isAsking && (
+        <Confirm
+          title={`Replace the endpoint of ${source.name}?`}
+          action="Replace"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await headwater.sources.rotateEndpoint(source.id);
+            await onChange();
+          }}
+        >
+          <p>
+            The old address ends at once. Give the new one to the sender, unless the component registers it by
+            itself.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
 /** Asks, deletes the source, and goes back to the list. */
 export function DeleteSource({ source }: { source: Detail }) {
   const { route } = useLocation();

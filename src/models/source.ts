@@ -14,11 +14,14 @@ export interface StoredTimer {
  */
 export type SourceState = "deploying" | "ready" | "deleting";
 
-/** A change whose hooks have been called and which is neither committed nor undone yet. */
+/** A change whose hooks have been called and which is neither committed nor undone yet, or a source that was switched off. */
 export interface BegunChange {
   run_id: string;
-  /** `activating`: the new version may be active; `deactivating`: only the old one was touched. */
-  stage: "deactivating" | "activating";
+  /**
+   * `activating`: the new version may be active; `deactivating`: only the old one was touched; `switched-off`: the source is stored as
+   * inactive, and its deactivate hook is still to be called.
+   */
+  stage: "deactivating" | "activating" | "switched-off";
   /** Unix milliseconds. */
   at_ms: number;
 }

@@ -65,7 +65,14 @@ const Candidate = Type.Object({
 const Change = Type.Object({
   kind: Type.Literal("change"),
   ...common,
-  op: Type.Union([Type.Literal("create"), Type.Literal("update"), Type.Literal("delete")]),
+  /** `deactivate`, of version 2: calls the hook of a source that was switched off (`begun` in src/models/source.ts). */
+  op: Type.Union([
+    Type.Literal("create"),
+    Type.Literal("update"),
+    Type.Literal("delete"),
+    Type.Literal("deactivate"),
+  ]),
+  v: Type.Optional(Type.Integer()),
   /** Unix milliseconds after which the change must not start: its caller no longer waits for it. */
   expires_at_ms: Type.Optional(Type.Number()),
   candidate: Type.Optional(Candidate),
@@ -92,7 +99,7 @@ const MAX_DEPTH = LIMITS.eventDepth.value + 1;
 const validate = newAjv({ strict: false }).compile<RunItem>(RunItem);
 
 /** The newest version of items that this release knows; one without `v` is of the first. */
-const READS = 1;
+const READS = 2;
 const KINDS = new Set<string>(
   [...Trigger.properties.kind.anyOf, Change.properties.kind].map(kind => kind.const),
 );

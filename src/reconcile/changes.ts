@@ -1,6 +1,7 @@
 import { BEGUN, type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
+import { enqueueDeactivation } from "../sources/begun-change.ts";
 import { abandonDeployment } from "../sources/delete-source.ts";
 import { repairEach } from "../store/repair-each.ts";
 import { ofAccount } from "../store/run-queue.ts";
@@ -15,7 +16,7 @@ const BEGUN_MS = 5 * 60_000;
 
 /**
  * Has changes undone that began and of which the run queue no longer knows, for example because Redis lost its data:
- * their hooks may have switched a source off that says it is active.
+ * their hooks may have switched a source off that says it is active. A source that was switched off has its hook called.
  */
 export function beginChangeSweep(platform: Deps): SweepBatch {
   const beforeMs = platform.clock() - BEGUN_MS;
@@ -39,6 +40,10 @@ export function beginChangeSweep(platform: Deps): SweepBatch {
 async function undoIfLost(platform: Deps, { _id, owner_id, state, begun }: Begun): Promise<boolean> {
   if (!begun || state === "deleting" || (await platform.runQueue.length(_id)) > 0) return false;
   if (state === "deploying") return await abandonDeployment(platform, { _id, owner_id });
+  if (begun.stage === "switched-off") {
+    await enqueueDeactivation(platform, { _id, owner_id, begun });
+    return true;
+  }
   // Without its candidate, and expired: a worker only undoes it.
   const { run_id, at_ms } = begun;
   const item = { kind: "change", op: "update", run_id, at_ms, expires_at_ms: at_ms } as const;

@@ -88,6 +88,7 @@ async function apply(
   const source = await Sources(platform.mongo).findById(sourceId).lean();
   if (!source) return item.op === "update" ? STALE : EXPIRED;
   if (item.op === "delete") return remove(platform, source, item, hasCrashed ? null : signal);
+  if (item.op === "deactivate") return deactivate(platform, source, item, signal);
   const isExpired = item.expires_at_ms !== undefined && platform.clock() > item.expires_at_ms;
   const result = isExpired ? EXPIRED : await createOrUpdate(platform, source, item, signal);
   // Begun by a worker that was killed, or a moment ago, and now too late.
@@ -157,12 +158,32 @@ async function create(
   return EXPIRED;
 }
 
+/** Calls the hook of a source that was switched off; does nothing if that was done, or the source is being deleted. */
+async function deactivate(
+  platform: RunDeps,
+  source: Source,
+  item: ChangeItem,
+  signal: AbortSignal,
+): Promise<ChangeResult> {
+  if (source.state !== "ready" || source.begun?.run_id !== item.run_id) return COMMITTED;
+  const effects = newHookEffects(await readMemory(platform, source._id));
+  const version = await openVersion(platform, source, signal, item.trace);
+  const error = await callHook(version, "deactivate", effects);
+  await commit(platform, source, item, effects, () => Promise.resolve(), error);
+  return COMMITTED;
+}
+
 async function update(
   platform: RunDeps,
   source: Source,
   item: ChangeItem,
   signal: AbortSignal,
 ): Promise<ChangeResult> {
+  const { begun } = source;
+  if (begun?.stage === "switched-off") {
+    // Its own item was lost with Redis; the hook comes first all the same.
+    await deactivate(platform, source, { ...item, op: "deactivate", run_id: begun.run_id }, signal);
+  }
   const { candidate } = item;
   const isCurrent = item.prepared_for === undefined || item.prepared_for === source.change_id;
   if (!candidate || source.state !== "ready" || !isCurrent) return STALE;

@@ -11,7 +11,7 @@ export const RunView = Type.Object(
     source_id: Type.String(),
     trigger: Type.String({
       description:
-        "`http`, `timer`, `event` or `manual`; for hooks the change that called them: `create` or `update`.",
+        "`http`, `timer`, `event` or `manual`; for hooks the change that called them: `create`, `update` or `deactivate`.",
     }),
     outcome: Type.String({ description: "`ok`, or the code of the error." }),
     error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),

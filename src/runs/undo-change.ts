@@ -99,7 +99,7 @@ export async function recordUndone(
 const NOT_RESTORED: CallError = {
   code: "Crashed",
   message:
-    "the hooks of a change crashed several workers; the source may be switched off elsewhere: save it again",
+    "the hooks of a change crashed several workers; the source may be switched off elsewhere: disable and enable it",
   stack: "",
 };
 

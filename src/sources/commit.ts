@@ -3,7 +3,7 @@ import { markComponentUsed } from "../components/mark-used.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
-import { type Source, Sources } from "../models/source.ts";
+import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Candidate } from "../queues/run-item.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
@@ -35,13 +35,15 @@ export async function makeReady(platform: Deps, source: Source, session: ClientS
 
 /**
  * Saves a source's new code, props or state. `source` is what the candidate was made from. Throws ChangeSuperseded if
- * the source was changed or deleted since, or if another source has taken the candidate's slug.
+ * the source was changed or deleted since, or if another source has taken the candidate's slug. `switchedOff` notes that the
+ * deactivate hook is still to be called; not while another change has begun.
  */
 export async function saveCandidate(
   platform: Deps,
   source: Source,
   candidate: Candidate,
   session: ClientSession,
+  switchedOff?: BegunChange,
 ): Promise<void> {
   await markComponentUsed(platform, candidate.component_id, session);
   // Those it has already may have been deleted although they are used.
@@ -50,12 +52,13 @@ export async function saveCandidate(
   const changes = {
     ...candidate,
     timer: candidate.timer as Source["timer"],
+    ...(switchedOff && { begun: switchedOff }),
     change_id: newId("ch", platform.clock()),
     updated_at: unixSeconds(platform.clock()),
   };
   try {
     const { matchedCount } = await Sources(platform.mongo).updateOne(
-      { _id: source._id, state: "ready", change_id: source.change_id },
+      { _id: source._id, state: "ready", change_id: source.change_id, ...(switchedOff && { begun: null }) },
       { $set: changes },
       { session },
     );

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { checkCount } from "../accounts/check-count.ts";
 import { chooseDynamicProps } from "../components/additional-props/choose-dynamic-props.ts";
 import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
@@ -51,10 +52,17 @@ async function findFreeSlug(
   return isTaken ? withRandomSuffix(slug) : slug;
 }
 
+interface Prepared {
+  fields: Candidate;
+  component: Component;
+  isSameVersion: boolean;
+  secretsRemoved: string[];
+}
+
 /**
  * Checks a request and returns the source's fields as they will be stored, with its component, which is saved if the
  * request contains its code or URL, and the names of the secrets that it loses with its component. `before` is the current
- * source if the request is an update. Throws `invalid`
+ * source if the request is an update; `isSameVersion` says that its code and its props stay as they are. Throws `invalid`
  * naming every invalid prop, and `not-found` if there is no such component.
  */
 export async function prepareSource(
@@ -62,7 +70,7 @@ export async function prepareSource(
   deployer: Deployer,
   input: SourceInput,
   before?: Source,
-): Promise<{ fields: Candidate; component: Component; secretsRemoved: string[] }> {
+): Promise<Prepared> {
   const component =
     before && !namesComponent(input)
       ? await existingComponent(platform, before)
@@ -117,7 +125,17 @@ export async function prepareSource(
   if (isSubMinute(fields) && !(before && isSubMinute(before))) {
     await checkCount(platform, deployer.owner, "subMinuteTimers");
   }
-  return { fields, component, secretsRemoved: old ? secretsRemoved(old, values, configured) : [] };
+  const isSameVersion =
+    keepsComponent &&
+    isDeepStrictEqual(values, old?.values) &&
+    isDeepStrictEqual(dynamic, current) &&
+    isDeepStrictEqual(app_events, before?.app_events ?? null);
+  return {
+    fields,
+    component,
+    isSameVersion,
+    secretsRemoved: old ? secretsRemoved(old, values, configured) : [],
+  };
 }
 
 /**

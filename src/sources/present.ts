@@ -62,6 +62,7 @@ export async function presentDetail(
     dropped,
     dynamic_props: describeProps({ props: dynamic?.props ?? [] }),
     secrets_set: secretsSet(props, values),
+    deactivating: source.begun?.stage === "switched-off",
     next_tick_at_ms: next,
   };
 }

@@ -33,7 +33,7 @@ export const hasHooks = (component: Component, ...hooks: Component["description"
 export async function requestChange(
   platform: ChangeDeps,
   sourceId: string,
-  change: Pick<ChangeItem, "op" | "candidate" | "prepared_for" | "emit_on_deploy">,
+  change: { op: "create" | "update" } & Pick<ChangeItem, "candidate" | "prepared_for" | "emit_on_deploy">,
   ownerId: string,
 ): Promise<"applied" | "stale"> {
   const replies = await platform.replies();

@@ -16,7 +16,7 @@ import { findSource, findSourceToChange, listSources } from "./find-source.ts";
 import { nextPropsOfSource } from "./next-props-of-source.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate, UpdatedSourceSchema } from "./schema.ts";
-import { updateSource } from "./update-source.ts";
+import { rotateSourceEndpoint, updateSource } from "./update-source.ts";
 
 type Deps = Pick<
   Platform,
@@ -142,6 +142,7 @@ export const sourceRoutes = [
         dropped: { "no-listener": 3 },
         dynamic_props: [],
         secrets_set: ["token"],
+        deactivating: false,
         next_tick_at_ms: null,
       },
     },
@@ -155,7 +156,9 @@ export const sourceRoutes = [
     summary: "Update, enable or disable a source",
     description:
       "Fields that are left out stay unchanged, except `active`: its default is true. Another `component_id` or `key` removes " +
-      "the secrets of its props unless they are given again; code that is sent edits the source's own, and keeps them.",
+      "the secrets of its props unless they are given again; code that is sent edits the source's own, and keeps them. Hooks " +
+      "are called only if the code, the props or `active` change. Switching off does not wait for a run in progress, after " +
+      "which the deactivate hook is called.",
     access: ownSourceToChange,
     body: SourceUpdate,
     maxBodyBytes: LIMITS.componentBodyBytes.value,
@@ -217,6 +220,24 @@ export const sourceRoutes = [
     },
     handler: async ({ deps, resource, body }) =>
       presentNextProps(await nextPropsOfSource(deps, resource, body)),
+  }),
+  route({
+    method: "POST",
+    path: "/sources/{id}/rotate_endpoint",
+    id: "rotateSourceEndpoint",
+    tag,
+    summary: "Replace the address of a source's endpoint",
+    description:
+      "The old address ends at once. Hooks are called as for a change of its props, so a component that registers the address " +
+      "with a service registers the new one. 409 for a source without an HTTP interface.",
+    access: ownSourceToChange,
+    response: data(200, SourceSchema),
+    errors: ["conflict", "unavailable"],
+    example: { params, response: shown },
+    handler: async request => {
+      const { deps, resource } = request;
+      return presentSource(deps, await rotateSourceEndpoint(deps, deployerOf(request), resource));
+    },
   }),
   route({
     method: "DELETE",

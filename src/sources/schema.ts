@@ -71,6 +71,10 @@ export const SourceDetailSchema = Type.Object(
       description:
         "Names of the props that have a secret or credentials stored. Their values are never shown.",
     }),
+    deactivating: Type.Boolean({
+      description:
+        "True for a disabled source whose deactivate hook is still to be called, after the run that is in progress.",
+    }),
     next_tick_at_ms: Type.Union([Type.Integer(), Type.Null()], {
       description:
         "When its timer is due next; Unix milliseconds. Null without a timer, and while it is off.",

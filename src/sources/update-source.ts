@@ -1,10 +1,12 @@
 import { checkQuota } from "../accounts/check-quota.ts";
 import type { Deployer } from "../components/deployer.ts";
 import { AppError, notFound } from "../lib/errors.ts";
+import { newId, newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
-import { type Source, Sources } from "../models/source.ts";
+import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
+import { enqueueDeactivation } from "./begun-change.ts";
 import { ChangeSuperseded, saveCandidate } from "./commit.ts";
 import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
@@ -15,21 +17,57 @@ type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;
 /** Each time updates of one source compete, one of them succeeds: enough attempts for 20 updates at once. */
 const MAX_ATTEMPTS = 20;
 
+/** A source after an update, with the names of the secrets that it lost. */
+interface Updated {
+  source: Source;
+  secretsRemoved: string[];
+}
+
+interface Tried extends Pick<Updated, "secretsRemoved"> {
+  outcome: "applied" | "stale";
+}
+
 /**
- * Updates a source, and returns it with the names of the secrets that it lost with its component. Fields that the request leaves out stay as they are, except `active`, which becomes true
- * (docs/rest-api.md#sources). Updates that arrive at once are applied one after the other. Throws `invalid` if the
- * input is wrong or a hook fails, `unavailable` if no worker called the hooks in time, and `not-found` if the source
- * has been deleted.
+ * Updates a source, and returns it with the names of the secrets that it lost with its component. Fields that the request
+ * leaves out stay as they are, except `active`, which becomes true (docs/rest-api.md#sources). Updates that arrive at once
+ * are applied one after the other. Hooks are called only if code, props or `active` change; switching off waits for none.
+ * Throws `invalid` if the input is wrong or a hook fails, `unavailable` if no worker called the hooks in time, and
+ * `not-found` if the source has been deleted.
  */
-export async function updateSource(
+export function updateSource(
   platform: Deps,
   deployer: Deployer,
   source: Source,
   input: SourceInput,
-): Promise<{ source: Source; secretsRemoved: string[] }> {
+): Promise<Updated> {
+  return untilApplied(platform, source, before => updateIfUnchanged(platform, deployer, before, input));
+}
+
+/**
+ * Gives a source another endpoint, as a change of its props: its hooks learn the new address. The old one ends at once. Throws
+ * `conflict` for a source without an endpoint, and as `updateSource`.
+ */
+export async function rotateSourceEndpoint(
+  platform: Deps,
+  deployer: Deployer,
+  source: Source,
+): Promise<Source> {
+  const rotated = await untilApplied(platform, source, before => {
+    if (before.endpoint === null) throw new AppError("conflict", "the source has no endpoint");
+    return updateIfUnchanged(platform, deployer, before, { active: before.active }, newToken());
+  });
+  return rotated.source;
+}
+
+/** Repeats a change for the source as it is by then, as long as other changes come first. */
+async function untilApplied(
+  platform: Deps,
+  source: Source,
+  change: (before: Source) => Promise<Tried>,
+): Promise<Updated> {
   let before = source;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const { outcome, secretsRemoved } = await updateIfUnchanged(platform, deployer, before, input);
+    const { outcome, secretsRemoved } = await change(before);
     const latest = await Sources(platform.mongo).findOne({ _id: source._id, state: "ready" }).lean();
     if (!latest) throw notFound("source");
     if (outcome === "applied") {
@@ -41,31 +79,58 @@ export async function updateSource(
   throw new AppError("conflict", "other requests keep changing this source");
 }
 
-/** Updates the source unless it has changed since `source` was read; then returns `stale` and does nothing. */
+/**
+ * Updates the source unless it has changed since `source` was read; then returns `stale` and does nothing. Another `endpoint` than it
+ * has replaces that.
+ */
 async function updateIfUnchanged(
   platform: Deps,
   deployer: Deployer,
   source: Source,
   input: SourceInput,
-): Promise<{ outcome: "applied" | "stale"; secretsRemoved: string[] }> {
+  endpoint = source.endpoint,
+): Promise<Tried> {
   const ownersDeployer = { ...deployer, owner: source.owner_id };
-  const { fields, component, secretsRemoved } = await prepareSource(platform, ownersDeployer, input, source);
+  const prepared = await prepareSource(platform, ownersDeployer, input, source);
+  const { component, secretsRemoved } = prepared;
+  const isRotated = endpoint !== source.endpoint;
+  const fields = isRotated ? { ...prepared.fields, endpoint } : prepared.fields;
+  const isSameVersion = prepared.isSameVersion && !isRotated;
   const current = await currentComponent(platform, source);
-  if (hasHooks(component, "activate", "deactivate") || hasHooks(current, "deactivate")) {
+  const isSwitchedOff = isSameVersion && source.active && !fields.active && !source.begun;
+  const isAsBefore = isSameVersion && source.active === fields.active;
+  const wasOn = source.active || source.begun?.stage === "switched-off";
+  const callsHooks =
+    (wasOn && hasHooks(current, "deactivate")) ||
+    ((wasOn || fields.active) && hasHooks(component, "activate", "deactivate"));
+  if (callsHooks && !isAsBefore && !isSwitchedOff) {
     await checkQuota(platform, source.owner_id);
     const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
     const outcome = await requestChange(platform, source._id, change, source.owner_id);
     return { outcome, secretsRemoved };
   }
+  const begun = isSwitchedOff && callsHooks ? newSwitchOff(platform) : undefined;
   try {
-    await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));
+    await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session, begun));
     await platform.routing.invalidate([source.owner_id]);
+    if (begun) {
+      await enqueueDeactivation(platform, { ...source, begun }).catch(error => {
+        platform.log.warn({ source_id: source._id, err: error }, "deactivation waits for the reconciler");
+      });
+    }
     return { outcome: "applied", secretsRemoved };
   } catch (error) {
     if (error instanceof ChangeSuperseded) return { outcome: "stale", secretsRemoved };
     throw error;
   }
 }
+
+/** The source is inactive at once; what its hook has to do elsewhere waits for the run in progress. */
+const newSwitchOff = ({ clock }: Pick<Platform, "clock">): BegunChange => ({
+  run_id: newId("run", clock()),
+  stage: "switched-off",
+  at_ms: clock(),
+});
 
 async function currentComponent(platform: Deps, source: Source): Promise<Component> {
   const component = await Components(platform.mongo).findById(source.component_id).lean();

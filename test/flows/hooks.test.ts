@@ -79,16 +79,52 @@ describe("hooks of a source", () => {
     expect(await Sources(system.web.mongo).countDocuments({ owner_id: api.userId })).to.equal(0);
   });
 
-  it("run deactivate, then activate with the new props on an update; a failed update changes nothing", async () => {
+  const NEXT = CODE.replace("0.0.1", "0.0.2");
+  const changes: [string, object[], string[]][] = [
+    ["a new name", [{ name: "Second" }], []],
+    ["nothing", [{}], []],
+    ["the same code", [{ component_code: CODE }], []],
+    ["the same props", [{ configured_props: { failing: "never" } }], []],
+    ["a new name and the same props", [{ name: "Second", configured_props: { failing: "never" } }], []],
+    ["another prop", [{ configured_props: { failing: "other" } }], ["deactivate", "activate"]],
+    ["a prop that is removed", [{ configured_props: { failing: null } }], ["deactivate", "activate"]],
+    ["other code", [{ component_code: NEXT }], ["deactivate", "activate"]],
+    ["being disabled", [{ active: false }], ["deactivate"]],
+    ["being disabled twice", [{ active: false }, { active: false, name: "Second" }], ["deactivate"]],
+    [
+      "other props while disabled",
+      [{ active: false }, { active: false, configured_props: { failing: "x" } }],
+      ["deactivate"],
+    ],
+    [
+      "being disabled with other props",
+      [{ active: false, configured_props: { failing: "x" } }],
+      ["deactivate"],
+    ],
+    ["being disabled and enabled", [{ active: false }, {}], ["deactivate", "activate"]],
+  ];
+  for (const [what, bodies, calls] of changes) {
+    it(`that an update calls: ${calls.join(", ") || "none"}, for ${what}`, async () => {
+      const api = await system.user();
+      const source = await api.createSource({ component_code: CODE, configured_props: { failing: "never" } });
+      for (const body of bodies) await api.expect(200, "PUT", `/sources/${source.id}`, { body });
+      // A sentinel: hooks and publications of one source keep their order.
+      await until(async () => (await api.expect(200, "GET", `/sources/${source.id}`)).deactivating === false);
+      await api.expect(202, "POST", `/sources/${source.id}/events`, { body: { event: { what: "end" } } });
+      const emitted = await until(async () => {
+        const found = (await api.summaries(source.id))
+          .reverse()
+          .map(({ event }) => event.raw_event?.what ?? event.what);
+        return found.includes("end") && found.length >= 3 + calls.length && found;
+      });
+      expect(emitted.filter(one => one !== "end")).to.deep.equal(["deploy", "activate", ...calls]);
+    });
+  }
+
+  it("are not run by a failed update, which changes nothing", async () => {
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     await api.expect(200, "PUT", `/sources/${source.id}`, { body: { name: "Second" } });
-    expect(await emittedBy(api, source.id, 4)).to.deep.equal([
-      "deploy",
-      "activate",
-      "deactivate",
-      "activate",
-    ]);
 
     const failed = await api.request("PUT", `/sources/${source.id}`, {
       body: { name: "Third", configured_props: { failing: "activate" } },
@@ -111,6 +147,63 @@ describe("hooks of a source", () => {
       "deactivate",
       "activate",
     ]);
+  });
+
+  it("follow a run in progress when its source is disabled, which is accepted at once", async () => {
+    const api = await system.user();
+    const code = CODE.replace("run() {}", "async run() { await fetch(this.url); }").replace(
+      "props: {",
+      'props: { http: "$.interface.http", url: "string",',
+    );
+    const waits = await startReceiver("hang");
+    try {
+      const source = await api.createSource({ component_code: code, configured_props: { url: waits.url } });
+      const endpoint = source.configured_props.http?.endpoint_url ?? "";
+      await fetch(endpoint, { method: "POST" });
+      await until(() => waits.hanging() === 1, { what: "the start of the run" });
+      const at = performance.now();
+      const disabled = await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false } });
+      expect(disabled.active).to.equal(false);
+      expect(performance.now() - at, "ms").to.be.below(10_000);
+      expect((await fetch(endpoint, { method: "POST" })).status).to.equal(404);
+      const read = () => api.expect(200, "GET", `/sources/${source.id}`);
+      expect(await read()).to.include({ active: false, deactivating: true });
+      await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false, name: "Renamed" } });
+      expect(await emittedBy(api, source.id, 2)).to.deep.equal(["deploy", "activate"]);
+      waits.release();
+      await until(async () => (await read()).deactivating === false, { what: "the hook" });
+      expect(await emittedBy(api, source.id, 3)).to.deep.equal(["deploy", "activate", "deactivate"]);
+      expect(await read()).to.include({ active: false, name: "Renamed" });
+    } finally {
+      waits.release();
+      await waits.close();
+    }
+  });
+
+  it("learn the new address when the endpoint is replaced, and the old one ends", async () => {
+    const api = await system.user();
+    const code = `export default { name: "Registered", version: "0.0.1",
+      props: { http: "$.interface.http" },
+      hooks: { activate() { this.$emit({ on: this.http.endpoint }); }, deactivate() { this.$emit({ off: this.http.endpoint }); } },
+      run() {} };`;
+    const source = await api.createSource({ component_code: code });
+    const before = source.configured_props.http?.endpoint_url ?? "";
+    const rotated = await api.expect(200, "POST", `/sources/${source.id}/rotate_endpoint`);
+    const after = rotated.configured_props.http.endpoint_url;
+    expect(after).not.to.equal(before);
+    expect(rotated).to.include({ id: source.id, active: true, name: source.name });
+    const statuses = [];
+    for (const url of [before, after]) statuses.push((await fetch(url, { method: "POST" })).status);
+    expect(statuses).to.deep.equal([404, 200]);
+    const emitted = await until(async () => {
+      const found = await api.summaries(source.id);
+      return found.length === 3 && found.reverse().map(({ event }) => event.raw_event);
+    });
+    expect(emitted).to.deep.equal([{ on: before }, { off: before }, { on: after }]);
+    const silent = await api.createSource({ component_code: CODE });
+    expect((await api.request("POST", `/sources/${silent.id}/rotate_endpoint`)).status).to.equal(409);
+    const stranger = await system.user();
+    expect((await stranger.request("POST", `/sources/${source.id}/rotate_endpoint`)).status).to.equal(404);
   });
 
   it("give senders the address over which the component checks signatures, also with a slash added to it", async () => {

@@ -62,7 +62,7 @@ describe("an item of a run queue", () => {
 
   for (const newer of [
     { ...triggered, kind: "magic" },
-    { ...triggered, v: 2 },
+    { ...triggered, v: 3 },
   ]) {
     it(`waits for a newer release: ${newer.kind}, version ${"v" in newer ? newer.v : 1}`, () => {
       expect(() => parseRunItem(JSON.stringify(newer)))

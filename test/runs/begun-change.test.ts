@@ -5,6 +5,7 @@ import type { ChangeItem } from "../../src/queues/run-item.ts";
 import { applyChange } from "../../src/runs/apply-change.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import type { BatchRequest } from "../../src/sandbox/protocol.ts";
+import { enqueueDeactivation } from "../../src/sources/begun-change.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
 import { jobOf, resultOf, storeRunnableSource, withSandbox } from "./runnable-source.ts";
@@ -112,6 +113,41 @@ describe("a change whose worker is killed after its hooks began", () => {
         if (!isUnknown) expect([...on]).to.deep.equal([channel]);
       });
     }
+  }
+
+  for (const found of [
+    "by its own item",
+    "after a worker that was killed",
+    "only by the reconciler",
+    "by an update",
+  ]) {
+    it(`has the hook called of a source that was switched off, found ${found}`, async () => {
+      const begun = { run_id: newId("run"), stage: "switched-off" as const, at_ms: Date.now() };
+      const off = { configured_props: configured("old"), active: false, begun };
+      const source = await storeRunnableSource(platform, off, described);
+      const { on, sandbox } = outside("old");
+      const item = { kind: "change", op: "deactivate", run_id: begun.run_id, at_ms: begun.at_ms } as const;
+      if (found === "by an update") await applyChange(sandbox(), source._id, await updateOf(source), options);
+      else {
+        if (found.includes("killed")) {
+          const killed = await applyChange(sandbox("before deactivate"), source._id, item, options).catch(
+            error => error,
+          );
+          expect(killed.message).to.equal("killed");
+        }
+        if (found.includes("reconciler")) {
+          const later = { ...platform, clock: () => Date.now() + 3_600_000 };
+          expect(await sweep(later, "changes")).to.equal(1);
+        } else await enqueueDeactivation(platform, source);
+        await executeQueuedRuns(sandbox(), jobOf(platform, source._id, 0, source._id));
+      }
+      const stored = await Sources(platform.mongo).findById(source._id).lean();
+      expect(stored?.begun, "begun").to.equal(undefined);
+      expect(stored?.active).to.equal(found === "by an update");
+      expect([...on]).to.deep.equal(found === "by an update" ? ["new"] : []);
+      await applyChange(sandbox(), source._id, item, options);
+      expect([...on], "a repeated item").to.deep.equal(found === "by an update" ? ["new"] : []);
+    });
   }
 
   it("is undone if another change came first, so that the stored version is the active one", async () => {

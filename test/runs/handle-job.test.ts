@@ -175,7 +175,7 @@ describe("the run queue of a source", () => {
       const { web } = system;
       const item = (more: Record<string, unknown>, n: number) =>
         JSON.stringify({ kind: "http", run_id: newId("run"), at_ms: Date.now(), event: { n }, ...more });
-      await web.runQueue.push(source.id, [item({}, 0), item({ v: 2 }, 1), item({}, 2)], UNBOUNDED);
+      await web.runQueue.push(source.id, [item({}, 0), item({ v: 3 }, 1), item({}, 2)], UNBOUNDED);
       await notifyRuns(web, source.id);
       await eventsOf(source, 1);
       await until(

@@ -36,6 +36,7 @@ export function sourceCommands(program: Command, tools: RemoteTools): void {
   sourceEventCommands(source, tools);
   activeCommands(source, tools, SOURCE, (client, id, body) => client.sources.update(id, body));
   runCommand(source, tools);
+  rotateCommand(source, tools);
   deleteCommand(source, tools, SOURCE, {
     description: "delete a source with its events, memory and subscriptions",
     remove: (client, id) => client.sources.delete(id),
@@ -61,6 +62,17 @@ function runCommand(source: Command, tools: RemoteTools): void {
   );
 }
 
+function rotateCommand(source: Command, tools: RemoteTools): void {
+  const description = "replace the address of its endpoint; the old one ends at once";
+  const command = commandOn(source, "rotate-endpoint", SOURCE, description);
+  remoteAction<{ json?: boolean }>(jsonOption(command), tools, async ({ client, options }, id = "") => {
+    const found = await findSource(client, id);
+    const rotated = await client.sources.rotateEndpoint(found.id);
+    if (options.json) printJson(rotated);
+    else print(triggerOf(rotated) ?? "");
+  });
+}
+
 /** What makes it run: an address, or a timer; null for neither. */
 function triggerOf({ configured_props }: Source): string | null {
   for (const value of Object.values(configured_props)) {
@@ -79,6 +91,7 @@ function detailOf(source: Schemas["SourceDetail"]): string {
     name,
     slug: name_slug,
     active,
+    ...(source.deactivating && { "deactivate hook": "waits for the run in progress" }),
     trigger: triggerOf(source),
     "next tick": next_tick_at_ms === null ? null : timeOf(next_tick_at_ms),
     component: component_id,

@@ -35,6 +35,11 @@ export class Sources {
     return this.#connection.send("put", "/sources/{id}", { params: { id }, body }, given);
   }
 
+  /** Replaces the address of its endpoint; the old one ends at once. */
+  rotateEndpoint(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/sources/{id}/rotate_endpoint", { params: { id } }, options);
+  }
+
   /** Deletes a source with its memory, events and subscriptions. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/sources/{id}", { params: { id } }, options);
