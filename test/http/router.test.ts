@@ -53,7 +53,7 @@ describe("http/router", () => {
 
     it("responds to OPTIONS with the methods, without an API key", async () => {
       const response = await demo.send({ method: "OPTIONS", path: "/v1/things/", key: null });
-      expect([response.status, response.headers.allow]).to.deep.equal([204, "POST, OPTIONS"]);
+      expect([response.status, response.headers.allow]).to.deep.equal([204, "POST, HEAD, GET, OPTIONS"]);
     });
 
     it("responds to HEAD as to GET, without the body", async () => {

@@ -19,6 +19,7 @@ describe("a component's response", () => {
       "X-Own": "1",
       "Content-Type": "image/png",
       "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
     });
   });
 
