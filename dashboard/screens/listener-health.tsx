@@ -22,7 +22,8 @@ interface HealthProps<One extends Listener> {
 /** Whether it works, what happened to its deliveries, and what to do after an outage. */
 export function Health<One extends Listener>({ listener, resource }: HealthProps<One>) {
   const enable = async () => {
-    resource.put((await callsOf(listener.id).update(listener.id, { active: true })) as One);
+    const enabled: Listener = await callsOf(listener.id).update(listener.id, { active: true });
+    resource.put(enabled as One);
     toast(`The ${isWebhook(listener.id) ? "webhook" : "destination"} is active again.`, "good");
   };
   return (

@@ -100,7 +100,8 @@ export function ListenerSettings<One extends Listener>({
           const body = { ...changes(), ...Object.fromEntries(Object.entries(own.changes).map(sentOf)) };
           const saved = await calls.update(listener.id, body);
           lost = saved.secrets_removed;
-          return saved as One;
+          const shown: Listener = saved;
+          return shown as One;
         },
       });
       if (lost.length > 0)
