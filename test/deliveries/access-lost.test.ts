@@ -183,7 +183,8 @@ describe("access that a subscription's owner has lost", () => {
     const readBy = async (owners: string[], isExpanded = true) =>
       await readDetail(platform, await delivery(), { owners, isExpanded });
     const member = await readBy([accounts.user, accounts.org]);
-    expect(member).to.deep.include({ event: { secret: 1 }, transformed_event: { secret: 2 } });
+    const shown = JSON.parse(JSON.stringify(member));
+    expect(shown).to.deep.include({ event: { secret: 1 }, transformed_event: { secret: 2 } });
     const left = await readBy([accounts.user, accounts.other]);
     expect(left).to.include({ id: _id });
     expect(JSON.stringify(left)).not.to.include('secret":');

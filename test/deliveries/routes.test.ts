@@ -32,7 +32,7 @@ describe("the deliveries API", () => {
 
   const emitAt = async (atMs: number) => {
     now = atMs;
-    const event = await storeEvent(platform);
+    const event = await storeEvent(platform, undefined, { owner_id: ownerId });
     await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId }] });
   };
   const list = async (query = "") =>
