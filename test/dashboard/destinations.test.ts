@@ -130,6 +130,8 @@ describe("the dashboard's destinations and actions", () => {
     await api.subscribe(flow, id);
     await api.expect(202, "POST", `/workflows/${flow}/events`, { body: { event: { order: 17 } } });
     await tabs().getByRole("link", { name: "Deliveries" }).click();
+    // What was rejected is not saved.
+    await inDialog("Leave").click();
     await page.getByText("Delivered", { exact: true }).waitFor();
     await page.locator("a.title").click();
     await page.getByText("Destination", { exact: true }).waitFor();

@@ -32,7 +32,7 @@ describe("the page of the API in a browser", () => {
         await page.getByRole("button", { name: "Menu" }).click();
         await navigation.waitFor();
         await keepScreenshot(page, `docs-menu-${width}-${colours}`);
-        await navigation.getByText("Deploy a source").first().click();
+        await navigation.getByText("Signatures").first().click();
         await navigation.waitFor({ state: "hidden" });
       } else await navigation.waitFor();
       const background = await page.evaluate(() => {

@@ -235,6 +235,7 @@ describe("the editor of a subscription's function", () => {
     await page.getByRole("link", { name: "Team" }).waitFor();
     await write(CODE);
     expect(await press("Save", id)).to.equal(200);
+    await until(() => button("Save").isDisabled());
     await page.getByRole("link", { name: "Change filter" }).click();
     await page.getByRole("dialog").getByLabel("Filter").fill('{ "n": 1 }');
     const saved = page.waitForResponse(one => one.request().method() === "PUT");
