@@ -7,6 +7,7 @@ export { Delivery } from "./delivery";
 export { DeployComponent } from "./deploy-component";
 export { Destination } from "./destination";
 export { Destinations } from "./destinations";
+export { DroppedReasons } from "./dropped-reasons";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
 export { NewSource } from "./new-source";
