@@ -84,15 +84,18 @@ export function commandsWith(env: () => Record<string, string>) {
     expect(code, stderr).to.equal(0);
     return stdout;
   }
+  async function lineOf(exitCode: number, args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await headwater(args, env());
+    expect({ code, stdout }).to.deep.equal({ code: exitCode, stdout: "" });
+    expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
+    return stderr;
+  }
   return {
     printed,
     json: async (...args: string[]) => JSON.parse(await printed(...args, "--json")),
     /** Returns the one line with which a command failed. */
-    async failure(...args: string[]): Promise<string> {
-      const { code, stdout, stderr } = await headwater(args, env());
-      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
-      expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
-      return stderr;
-    },
+    failure: (...args: string[]) => lineOf(1, args),
+    /** Returns the one line that says what is wrong with how a command was used. */
+    misuse: (...args: string[]) => lineOf(2, args),
   };
 }

@@ -71,10 +71,10 @@ describe("compatibility: saving", () => {
   it("includes the component's own files in the source map, and no packages", async () => {
     const { code } = await bundleFixture("tidewatch/sources/high-tide/high-tide.mjs");
     expect(mapOf(code).sources).to.have.members([
-      "high-tide.mjs",
-      "../common/base.mjs",
-      "../../tidewatch.app.mjs",
-      "../../common/constants.mjs",
+      "own:high-tide.mjs",
+      "own:../common/base.mjs",
+      "own:../../tidewatch.app.mjs",
+      "own:../../common/constants.mjs",
     ]);
   });
 });

@@ -136,7 +136,7 @@ describe("a token that its app ends before its time", () => {
       api.expect(200, "POST", `/components/${asking.component_id}/configure`, {
         body: { prop_name: "room", configured_props: { demo: { authProvisionId: id } } },
       });
-    expect((await configure()).error.message).to.equal("the app said no");
+    expect((await configure()).error.message).to.equal("the app said no (HTTP 401)");
     expect((await configure()).options.map(({ value }: { value: string }) => value)).to.deep.equal(["200"]);
     expect(server.grants).to.deep.equal(["refresh_token", "refresh_token"]);
     await api.request("DELETE", `/sources/${source.id}`);

@@ -184,17 +184,14 @@ describe("an event that runs an action", () => {
     expect(receiver.requests).to.have.length(3);
   });
 
-  it("fails once the account's runs of the day are used up", async () => {
-    const { send, ended } = await deploy({ component_code: code("return 1;") });
+  it("fails an attempt once the account's runs of the day are used up, and waits for more of them", async () => {
+    const { send, rows, firstError } = await deploy({ component_code: code("return 1;") });
     const used = system.worker.config.quotas.dailyInvocations;
     const day = new Date(system.worker.clock()).toISOString().slice(0, 10);
     await system.worker.redis.hset(system.worker.keys.usage(api.userId, day), "invocations", used);
     await send({});
-    const { state, attempts } = await ended();
-    expect([state, attempts[0]?.error]).to.deep.equal([
-      "failed",
-      "Quota Exceeded: the account's daily quota is used up",
-    ]);
+    expect(await firstError()).to.equal("Quota Exceeded: the account's daily quota is used up");
+    expect((await rows()).map(({ state }) => state)).to.deep.equal(["pending"]);
   });
 
   it("has the credentials of a connection, and fails once that is gone", async () => {

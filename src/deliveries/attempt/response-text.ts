@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, constants, inflateSync, unzipSync } from "node:zlib";
+import { MAX_RESPONSE_BYTES } from "../../destinations/outcome.ts";
 import type { EgressResponse } from "../../egress/agent.ts";
 
 const MOST_DECOMPRESSED = 64 * 1024;
@@ -44,7 +45,8 @@ export function responseText({ headers, body, truncated }: EgressResponse): stri
   }
   const whole = wholeCharacters(text, truncated);
   if (whole === undefined) return described;
-  return truncated ? whole + CUT : whole;
+  const isCut = truncated || whole.length > MAX_RESPONSE_BYTES;
+  return isCut ? whole.slice(0, MAX_RESPONSE_BYTES - CUT.length) + CUT : whole;
 }
 
 /** Returns the text without a character that was cut; undefined if it is not UTF-8. */

@@ -14,7 +14,7 @@ describe("headwater subscription with a trial or an error", () => {
   });
   after(() => open?.close());
 
-  const { printed, json, failure } = commandsWith(() => env);
+  const { printed, json, failure, misuse } = commandsWith(() => env);
   const file = (code: string) => open.file(code);
 
   it("tries a function on the last events or a given one, and stores nothing", async () => {
@@ -53,8 +53,8 @@ describe("headwater subscription with a trial or an error", () => {
       .to.match(/^\d+-\d+ +20\S+Z +yes +-$/m)
       .and.to.match(/^\d+-\d+ +20\S+Z +no +state must be "open", but is "closed"$/m);
     expect(stderr).to.equal("1 of 2 events match.\n");
-    expect(await failure("subscription", "test", flow)).to.include("exactly one of --filter and --function");
-    expect(await failure("subscription", "test", flow, "--filter", "{}", "--event", "1")).to.include(
+    expect(await misuse("subscription", "test", flow)).to.include("exactly one of --filter and --function");
+    expect(await misuse("subscription", "test", flow, "--filter", "{}", "--event", "1")).to.include(
       "--event: goes with --function",
     );
     expect((await headwater(["subscription", "test", flow, "--filter", "[]"], env)).code).to.equal(2);

@@ -16,7 +16,7 @@ describe("headwater subscription", () => {
   });
   after(() => open?.close());
 
-  const { printed, json, failure } = commandsWith(() => env);
+  const { printed, json, misuse } = commandsWith(() => env);
   const file = (code: string) => open.file(code);
   const received = () => receiver.requests.map(({ raw }) => JSON.parse(raw));
 
@@ -44,7 +44,7 @@ describe("headwater subscription", () => {
     await printed("publish", flow, "--event", '{"n": 2}');
     await until(() => received().length === 2);
     expect(received()[1]).to.deep.equal({ n: 2 });
-    expect(await failure("subscription", "update", id)).to.include("nothing to change");
+    expect(await misuse("subscription", "update", id)).to.include("nothing to change");
     await printed("subscription", "delete", id, "--yes");
   });
 

@@ -22,6 +22,13 @@ const RESPONSES: [what: string, text: string, expected: string][] = [
   ["deflate", shown(deflateSync("no such order"), { "content-encoding": "deflate" }), "no such order"],
   ["brotli", shown(brotliCompressSync("no such order"), { "content-encoding": "br" }), "no such order"],
   ["gzip in capitals", shown(gzipSync("no"), { "content-encoding": " GZIP " }), "no"],
+  ["long text", shown(Buffer.from("x".repeat(1024)), { truncated: true }), `${"x".repeat(1023)}…`],
+  ["as much text as is kept", shown(Buffer.from("x".repeat(1024))), "x".repeat(1024)],
+  [
+    "long text in gzip",
+    shown(gzipSync("x".repeat(5000)), { "content-encoding": "gzip" }),
+    `${"x".repeat(1023)}…`,
+  ],
   ["an image", shown(PNG, { "content-type": "image/png" }), "[image/png, 12 bytes]"],
   ["bytes that are cut", shown(PNG, { truncated: true }), "[binary, more than 12 bytes]"],
   [
