@@ -72,10 +72,11 @@ describe("quotas", () => {
     const api = await system.user();
     const hooked = CODE.replace("run(", "hooks: { async activate() {}, async deactivate() {} }, run(");
     const { id } = await api.createSource({ component_code: hooked });
-    await api.expect(200, "PUT", `/sources/${id}`, { body: {} });
+    const changed = (n: number) => ({ body: { component_code: `${hooked}//${n}` } });
+    await api.expect(200, "PUT", `/sources/${id}`, changed(1));
     expect(await api.expect(200, "GET", "/users/me")).to.include({ daily_invocations_used: 3 });
     const rejected = [
-      await api.request("PUT", `/sources/${id}`, { body: {} }),
+      await api.request("PUT", `/sources/${id}`, changed(2)),
       await api.request("POST", "/components", { body: { component_code: `${hooked}//` } }),
     ];
     expect(rejected.map(({ status }) => status)).to.deep.equal([429, 429]);

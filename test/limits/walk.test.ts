@@ -198,6 +198,10 @@ const PROBES: Partial<Record<Name, Probe>> = {
     const body = { name: "", url: "x".repeat(web.config.apiBodyBytes) };
     return shown(await api.request("POST", "/webhooks", { body }));
   },
+  async componentBodyBytes(api) {
+    const body = { component_code: "x".repeat(LIMITS.componentBodyBytes.value) };
+    return shown(await api.request("POST", "/components", { body }));
+  },
   async ingressBodyBytes(api) {
     const url = await endpointOf(api);
     expect(await post(url, "x".repeat(LIMITS.ingressBodyBytes.value))).to.equal("200");
@@ -372,6 +376,9 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   rollupKept: "test/activity/rollups.test.ts",
   largeBodiesWaiting: "test/ingress/large-bodies.test.ts",
   largeBodiesWaitingInAll: "test/ingress/large-bodies.test.ts",
+  publicBodyBytes: "test/http/early-responses.test.ts",
+  drainedBytes: "test/http/leave-early.test.ts",
+  drainMs: "test/http/leave-early.test.ts",
   openConnections: "test/http/bounded-server.test.ts",
   headBytes: "test/http/bounded-server.test.ts",
   headersArriveMs: "test/http/bounded-server.test.ts",
