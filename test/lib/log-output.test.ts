@@ -63,7 +63,9 @@ describe("the output of a log", () => {
       const parsed = lines.map(line => JSON.parse(line) as { msg: string; lines?: number });
       expect(parsed.filter(({ msg }) => msg === "line")).to.have.length(LINES - dropped);
       const said = parsed.filter(({ msg }) => msg === "lines of the log were dropped");
-      expect(said.map(({ lines: count }) => count)).to.deep.equal([dropped]);
+      // What was logged before the reader went on had no room either.
+      expect(said).to.have.length(1);
+      expect(said[0]?.lines).to.be.at.least(dropped);
     } finally {
       child.kill("SIGKILL");
       closeSync(reader);

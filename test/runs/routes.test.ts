@@ -6,7 +6,7 @@ import { until } from "../support/until.ts";
 const CODE = `export default { name: "Listed", version: "0.0.1", dedupe: "unique", props: { http: "$.interface.http" },
   hooks: { activate() { this.$emit("active", { id: "a" }); } },
   run({ path, body }) {
-    if (path === "/bad") throw Object.assign(new TypeError("no such city: " + "x".repeat(2000)), {});
+    if (path === "/bad") throw Object.assign(new TypeError("no such city: " + "x".repeat(3000)), {});
     for (const id of body.ids) this.$emit({ id }, { id });
   } };`;
 
@@ -68,7 +68,7 @@ describe("the runs of a source", () => {
     expect(failed?.error?.code).to.equal("TypeError");
     expect(failed?.error?.message)
       .to.match(/^no such city: x+$/)
-      .and.have.length(1024);
+      .and.have.length(2048);
   });
 
   it("include a run that was not executed, with the reason", async () => {
