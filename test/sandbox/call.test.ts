@@ -110,7 +110,7 @@ describe("a call in a sandbox", () => {
       const most = LIMITS.emitIdCharacters.value;
       const { emits: taken, error } = await longer("id", most);
       expect(error).to.equal(undefined);
-      expect(taken.map(({ metadata }) => metadata.id?.length ?? 0)).to.satisfy(
+      expect(taken.map(({ metadata }) => String(metadata.id ?? "").length)).to.satisfy(
         ([whole = 0, hashed = 0]: number[]) => whole === most && hashed > 0 && hashed < most,
       );
     });
