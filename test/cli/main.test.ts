@@ -87,7 +87,7 @@ describe("headwater, the command line", () => {
     ]);
     expect(revoked.revoked_at).to.be.closeTo(Date.now() / 1000, 60);
     expect(await findCaller(platform, key.api_key)).to.equal(null);
-    expect(signedOut).to.deep.equal({ id: user.id, ended_sessions: 0 });
+    expect(signedOut).to.deep.equal({ id: user.id, ended_sessions: 0, revoked_keys: 0 });
     expect(added).to.deep.equal({ id: org.id, user_id: member.id });
     expect(await Memberships(platform.mongo).countDocuments({ org_id: org.id })).to.equal(2);
     expect(listed.map(({ id }: { id: string }) => id))
