@@ -111,6 +111,7 @@ export async function openLab({
     ...environmentOf(config),
     NODE_ENV: "test",
     PORT: String(port),
+    METRICS_TOKEN: "t".repeat(16),
     SWEEP_EVERY: "1s",
     DELIVERY_TIMEOUT: "2s",
     DELIVERY_RETRY_SCHEDULE: Array(20).fill("200ms").join(","),

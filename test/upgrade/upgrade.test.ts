@@ -40,7 +40,9 @@ async function replace(lab: Lab, { processes, folder, title }: Phase): Promise<v
 /** True for a web process of a release with schemas: it shows which test runs which. */
 async function knowsSchema({ env }: Lab): Promise<boolean> {
   const response = await until(async () => {
-    const one = await fetch(`http://127.0.0.1:${env.PORT}/readyz`);
+    const one = await fetch(`http://127.0.0.1:${env.PORT}/readyz`, {
+      headers: { authorization: `Bearer ${env.METRICS_TOKEN}` },
+    });
     return one.ok && one;
   });
   return "schema" in ((await response.json()) as object);
