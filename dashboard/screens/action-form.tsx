@@ -48,7 +48,8 @@ export function useActionForm(stored: StoredActionOf | null) {
   );
   const deployed: Deployed = {
     values: before?.configured_props ?? {},
-    secrets: before?.secrets_set ?? [],
+    // Another component gets none of them.
+    secrets: (isSame && before?.secrets_set) || [],
     dynamicPropsId: (isSame && before?.dynamic_props_id) || null,
     dynamicProps: (isSame && before?.dynamic_props) || [],
   };
@@ -60,6 +61,8 @@ export function useActionForm(stored: StoredActionOf | null) {
     component,
     form,
     deployed: before && deployed,
+    /** The secrets that stay with the component before. */
+    left: isSame ? [] : (before?.secrets_set ?? []),
     /** What is changed of a stored action. */
     edits: [own, props],
     labelOf: (name: string) => (name === "component_id" ? "Component" : form.labelOf(name)),
@@ -78,7 +81,7 @@ interface ActionFieldsProps {
 }
 
 export function ActionFields({ action, fault }: ActionFieldsProps) {
-  const { componentId, choose, component, resource, form, deployed } = action;
+  const { componentId, choose, component, resource, form, deployed, left } = action;
   const faults = propFaults(fault);
   return (
     <>
@@ -88,6 +91,11 @@ export function ActionFields({ action, fault }: ActionFieldsProps) {
         fault={faultsOf(fault)("action.component_id")}
         onChange={choose}
       />
+      {left.length > 0 && (
+        <p class="hint">
+          Another component gets no secret of the one before. Enter again what it needs: {left.join(", ")}.
+        </p>
+      )}
       {componentId !== "" && (
         <Loaded resource={resource}>
           {found =>

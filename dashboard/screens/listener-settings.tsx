@@ -105,7 +105,7 @@ export function ListenerSettings<One extends Listener>({
         },
       });
       if (lost.length > 0)
-        toast(`Removed, because they were for the server before: ${lost.join(", ")}.`, "bad");
+        toast(`Removed, because they were for what was set before: ${lost.join(", ")}.`, "bad");
       else if (isSaved) toast("Saved.", "good");
     } catch (error) {
       setFault(error);

@@ -160,7 +160,7 @@ describe("the form of an action's props", () => {
     expect((await stored()).configured_props).to.include({ text: "Order", size: 7 });
   });
 
-  it("takes another component, and keeps the values that it has, too", async () => {
+  it("takes another component, keeps the values that it has, too, and asks for the secret again", async () => {
     const newer = await saved(CODE.replace("0.0.1", "0.0.2"));
     await field("Component").selectOption({ label: "Another, by its id or key …" });
     await field("Id or key").fill(source);
@@ -169,7 +169,14 @@ describe("the form of an action's props", () => {
     await field("Id or key").fill(newer);
     await press("Use it");
     await until(async () => (await field("Component").inputValue()) === newer);
+    await page.getByText("Another component gets no secret of the one before", { exact: false }).waitFor();
+    expect(await field("Token").getAttribute("placeholder")).to.equal("not set");
     await field("Text").fill("Order, newer");
+    const rejected = page.waitForResponse(one => one.request().method() === "PUT");
+    await press("Save");
+    expect((await rejected).status()).to.equal(400);
+    await isInvalid(field("Token"));
+    await field("Token").fill("right");
     await saveAndWait(page, idOfPage());
     const { component_id, configured_props, secrets_set } = await stored();
     expect(component_id).to.equal(newer);

@@ -86,7 +86,7 @@ describe("a replay by filter in the dashboard", () => {
     await page.route(/\/v1\/replays$/, async route => {
       const { state } = route.request().postDataJSON() as { state?: string };
       const count = state === "failed" ? 1772 : state === "delivered" ? 15_373 : 17_145;
-      await route.fulfill({ json: { ...counted, count } });
+      await route.fulfill({ json: { data: { ...counted, count } } });
     });
     await tab.go("/deliveries?hours=24");
     await page.getByRole("button", { name: "Replay these …" }).click();
