@@ -152,8 +152,11 @@ function patterns(prefix: string, path: string): string[] {
   return pattern.includes("$") ? [pattern, pattern.replaceAll("$", "%24")] : [pattern];
 }
 
-/** `/webhooks` for the list `/users/me/webhooks`: who creates something at a path also looks for the others there. */
-function shortPath({ method, path, response }: AnyRoute, routes: readonly AnyRoute[]): string[] {
+/**
+ * `/webhooks` for the list `/users/me/webhooks`: who creates something at a path also looks for the others there. The
+ * OpenAPI document has the long path alone, so that a generated client has one function for each list.
+ */
+export function shortPath({ method, path, response }: AnyRoute, routes: readonly AnyRoute[]): string[] {
   const [, name] = /^\/users\/me(\/\w+)$/.exec(path) ?? [];
   const has = (wanted: string) => routes.some(other => other.method === wanted && other.path === name);
   const isList = response.kind === "list" || response.kind === "page";

@@ -1,5 +1,6 @@
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
+import { shortPath } from "../../src/http/router.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { openWorld } from "./open-world.ts";
 import { thingOf } from "./requests.ts";
@@ -22,9 +23,18 @@ const REAL_SHARE = 0.7;
 /** Parameters that name a resource, with its kind (a key of THINGS). */
 const NAMED: Record<string, string> = { emitter_id: "source", listener_id: "webhook" };
 
-/** Statuses that count as a rejection of invalid input. */
-const CHECKS = `[checks.negative_data_rejection]
-expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 429, 431]
+/** The checks of a response, each a promise of the OpenAPI document; with the statuses that reject invalid input. */
+const CHECKS = `[checks]
+enabled = false
+not_a_server_error.enabled = true
+status_code_conformance.enabled = true
+content_type_conformance.enabled = true
+response_headers_conformance.enabled = true
+response_schema_conformance.enabled = true
+unsupported_method.enabled = true
+ignored_auth.enabled = true
+negative_data_rejection.enabled = true
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 429, 431]
 `;
 
 /** A stream of server-sent events never ends. */
@@ -32,6 +42,14 @@ const ENDLESS = `[[operations]]
 include-operation-id = "watchSource"
 request-timeout = 1
 `;
+
+/** GET at the path of a POST is a list, though the document does not have it. */
+const SHORT_PATHS = routes
+  .flatMap(route => shortPath(route, routes))
+  .map(
+    path =>
+      `[[operations]]\ninclude-path = "${path}"\n[operations.checks.unsupported_method]\nenabled = false\n`,
+  );
 
 /** Starts a whole system with resources for `script/fuzz` to request. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
@@ -78,7 +96,7 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
   return {
     documentUrl: `${system.baseUrl}/openapi.json`,
     apiKey: api.apiKey,
-    config: [CHECKS, ...dictionaries, ...operations, ENDLESS].join("\n"),
+    config: [CHECKS, ...dictionaries, ...operations, ...SHORT_PATHS, ENDLESS].join("\n"),
     stop: () => world.close(),
   };
 }

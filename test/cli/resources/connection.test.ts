@@ -36,7 +36,7 @@ describe("headwater app and connection", () => {
     await system?.stop();
   });
 
-  const { printed, json, failure } = commandsWith(() => env);
+  const { printed, json, failure, misuse } = commandsWith(() => env);
   const settings = () => [
     ...[
       "--authorize-url",
@@ -123,7 +123,7 @@ describe("headwater app and connection", () => {
       .to.match(/^name +Weather$/m)
       .and.to.match(/^fields +api_key, region$/m)
       .and.not.to.include(KEY);
-    expect(await failure("connection", "update", made.id)).to.include("nothing to change");
+    expect(await misuse("connection", "update", made.id)).to.include("nothing to change");
     expect(await failure("connection", "create", "weather", "--fields", await fields([KEY])))
       .to.include("must contain an object: fields by name")
       .and.not.to.include(KEY);
@@ -162,7 +162,7 @@ describe("headwater app and connection", () => {
     expect(await printed(...update, ...rules))
       .to.match(/^event names +\{\{body\.type\}\}, \{\{body\.type\}\}:\{\{body\.room\}\}$/m)
       .and.to.match(/^challenge +\{\{body\.challenge\}\}$/m);
-    expect(await failure(...update, "--app-events", "--event", "{{body}}")).to.include("--app-events goes");
+    expect(await misuse(...update, "--app-events", "--event", "{{body}}")).to.include("--app-events: goes");
     expect((await json(...update, "--app-events")).events).to.equal(null);
     expect(await printed("connection", "show", made.id)).not.to.match(/^event/m);
     expect(await failure("connection", "rotate-endpoint", made.id)).to.include("has no endpoint");

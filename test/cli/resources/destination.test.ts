@@ -34,7 +34,7 @@ describe("headwater destination", () => {
     await system?.stop();
   });
 
-  const { printed, json, failure } = commandsWith(() => env);
+  const { printed, json, failure, misuse } = commandsWith(() => env);
   const address = () => `redis://127.0.0.1:${redis.port}`;
 
   /** Runs a command that reads a secret, which must succeed and print nothing of it. */
@@ -126,7 +126,7 @@ describe("headwater destination", () => {
 
   it("names what is wrong, and takes no password from its arguments", async () => {
     const url = "redis://user:s3cret@redis.example.com";
-    const shown = await failure("destination", "create", "redis_stream", url, "--stream", "x");
+    const shown = await misuse("destination", "create", "redis_stream", url, "--stream", "x");
     expect(shown).to.include("url: give the password with --secret").and.not.to.include("s3cret");
     expect(await failure("destination", "create", "redis_stream", address())).to.include(
       "redis_stream.stream",
@@ -145,7 +145,7 @@ describe("headwater destination", () => {
     await createStream("two");
     expect(await failure("destination", "show", "two")).to.match(/several are called two.*ds_\w+, ds_\w+/);
     const { id } = await json("destination", "show", "archive");
-    expect(await failure("destination", "update", id)).to.include("nothing to change");
+    expect(await misuse("destination", "update", id)).to.include("nothing to change");
     expect((await headwater(["destination", "create", "kafka", "kafka://x"], env)).code).to.equal(2);
   });
 

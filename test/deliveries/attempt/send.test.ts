@@ -94,12 +94,12 @@ describe("sending one attempt", () => {
     expect(receiver.requests).to.have.length(1);
   });
 
-  it("keeps the first KB of a long response, and its Retry-After", async () => {
+  it("keeps the first KB of a long response, marked as cut, and its Retry-After", async () => {
     receiver.script({ status: 503, headers: { "retry-after": "7" }, body: "x".repeat(100_000) });
     const { webhook } = await webhookAt(receiver.url);
     const result = await send(platform, webhook, message);
     expect(result).to.include({ status: 503, error: "HTTP status 503", retryAfter: "7" });
-    expect(result.response).to.equal("x".repeat(1024));
+    expect(result.response).to.equal(`${"x".repeat(1023)}…`);
   });
 
   it("distinguishes a time-out, a reset connection and a refused connection", async () => {
