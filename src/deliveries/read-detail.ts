@@ -46,11 +46,11 @@ async function readPayload(
 
 async function describeRequest(
   platform: Pick<Platform, "mongo" | "config">,
-  { _id, webhook_id, owner_id, event_id, emitter_id, event_name }: Delivery,
+  { _id, webhook_id, owner_id, event_id, emitter_id, event_name, hops }: Delivery,
 ): Promise<DeliveryRequest | null> {
   const webhook = await findWebhook(platform, webhook_id, [owner_id]);
   if (!webhook) return null;
-  const message = { id: _id, eventId: event_id, emitterId: emitter_id, eventName: event_name };
+  const message = { id: _id, eventId: event_id, emitterId: emitter_id, eventName: event_name, hops };
   return {
     method: "POST",
     url: webhook.url,

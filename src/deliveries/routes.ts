@@ -38,6 +38,7 @@ const request: DeliveryRequest = {
     "x-headwater-event-id": example.event_id,
     "x-headwater-emitter-id": example.emitter_id,
     "x-headwater-event-name": "",
+    "x-headwater-hops": "1",
   },
   secret_header_names: ["webhook-signature", "x-pd-signature", "authorization"],
   webhook_updated_at: 1_700_000_000,

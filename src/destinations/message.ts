@@ -15,6 +15,8 @@ export interface Message {
   body: string;
   /** Sent as `traceparent` and `tracestate`. */
   trace?: TraceContext | undefined;
+  /** How many listeners led to its event; absent for none. */
+  hops?: number | undefined;
 }
 
 /** What the endpoint returned, or why nothing came back. */

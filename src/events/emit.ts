@@ -3,7 +3,9 @@ import { Breaks } from "../lib/breaks.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { hopsField } from "../lib/hops.ts";
 import { timeOfId } from "../lib/ids.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, storedEventId } from "../models/event.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
@@ -137,11 +139,14 @@ async function emitNew(
     // A run may write a hundred log lines, which have no listeners as a rule.
     const isTraced = one.channel !== "$logs" || matched.length > 0;
     const span = isTraced ? platform.tracer.start("emit", parent, startedAtMs) : undefined;
-    const stored = storedEvent(platform, one, matched, earlier?.event_id, span?.context ?? parent);
+    const isLooped = (one.emission.hops ?? 0) > LIMITS.hops.value;
+    const subscriptions = isLooped ? [] : matched;
+    const stored = storedEvent(platform, one, subscriptions, earlier?.event_id, span?.context ?? parent);
     const dispatch = stored.has_webhook_listeners
       ? await howToDispatch(platform, one, earlier, options.mayDefer ?? false)
       : "skip";
-    events.push({ ...one, subscriptions: matched, filtered: filtered.length, stored, span, dispatch });
+    const looped = matched.length - subscriptions.length;
+    events.push({ ...one, subscriptions, looped, filtered: filtered.length, stored, span, dispatch });
   }
   failpoint("events-appended");
   const [received] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
@@ -260,6 +265,7 @@ function storedEvent(
     created_at: new Date(platform.clock()),
     ...(one.emission.requested_at_ms !== undefined && { has_caller_id: true as const }),
     ...(trace !== undefined && { trace }),
+    ...hopsField(one.emission),
   };
 }
 
@@ -286,11 +292,12 @@ async function countDrops(platform: EmitDeps, events: EmittedEvent[]): Promise<v
     const key = `${emitterId} ${reason}`;
     drops.set(key, { emitterId, reason, count: (drops.get(key)?.count ?? 0) + by });
   };
-  for (const { isNew, emitter, subscriptions, filtered, truncated } of events) {
+  for (const { isNew, emitter, subscriptions, looped, filtered, truncated } of events) {
     // An alert is for the account's people first; nothing is lost without a listener.
     if (!isNew || emitter.id === emitter.owner_id) continue;
-    if (subscriptions.length === 0 && filtered === 0) count(emitter.id, "no-listener", 1);
+    if (subscriptions.length + looped + filtered === 0) count(emitter.id, "no-listener", 1);
     count(emitter.id, "filtered", filtered);
+    count(emitter.id, "loop", looped);
     // The owner's count was raised together with the summary.
     if (truncated) {
       platform.metrics.count("events_dropped_total", { reason: "truncated" satisfies DropReason });

@@ -55,6 +55,8 @@ export interface EmittedEvent {
   subscriptions: Subscription[];
   /** How many more would have matched without their filter. */
   filtered: number;
+  /** How many more match, and get nothing: the event has come back from an endpoint of this installation too often. */
+  looped: number;
   stored: StoredEvent;
   /** Of its handling here; `stored` has its context. */
   span: Span | undefined;

@@ -52,6 +52,12 @@ export const WEBHOOKS: Json = {
         header("x-headwater-event-name", "Its channel; empty for the default channel.", true, ""),
         header("x-headwater-attempt", "The number of this attempt, from 1.", true, "1"),
         header(
+          "x-headwater-hops",
+          "How many sources, workflows and deliveries the event has passed, this one included.",
+          true,
+          "1",
+        ),
+        header(
           "traceparent",
           "If the event has a trace.",
           false,

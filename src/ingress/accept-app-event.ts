@@ -3,6 +3,7 @@ import { cachedEventRules } from "../connections/events/find-rules.ts";
 import { type AppRequest, readAppRequest } from "../connections/events/read-request.ts";
 import { lookUpConnection } from "../connections/look-up.ts";
 import { requestState } from "../http/request-log.ts";
+import { hopsOfRequest } from "../lib/hops.ts";
 import { newId } from "../lib/ids.ts";
 import type { Connection } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
@@ -70,7 +71,7 @@ interface Reported {
 /** Enqueues a run of each source, and returns their ids. Throws the first failure once all have ended. */
 async function runAll(
   { clock }: Deps,
-  { enqueue }: Arrival,
+  { ctx, enqueue }: Arrival,
   listeners: AppListener[],
   { said, event, trace }: Reported,
 ): Promise<string[]> {
@@ -81,6 +82,7 @@ async function runAll(
         source,
         item: {
           ...{ kind: "http", run_id: runId, at_ms: clock(), event: said.event },
+          ...hopsOfRequest(ctx.headers),
           ...(trace && { trace }),
         },
         chars: event.bodyRaw.length,

@@ -4,6 +4,7 @@ import { type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
+import { hopsOfRequest } from "../lib/hops.ts";
 import { isToken, newId } from "../lib/ids.ts";
 import { INGRESS_PREFIX } from "../lib/ingress-address.ts";
 import { requestTurns } from "../limits/request-turns.ts";
@@ -172,6 +173,7 @@ async function enqueueRequest(
       run_id: runId,
       at_ms: platform.clock(),
       event,
+      ...hopsOfRequest(ctx.headers),
       ...(trace && { trace }),
     };
     reply = replies?.first(runId, platform.config.httpResponseWaitMs);

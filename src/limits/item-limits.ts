@@ -87,7 +87,7 @@ export const ITEM_LIMITS = defineLimits({
     value: 16,
     unit: "count",
     per: "value",
-    what: "sources and workflows that an event may pass",
+    what: "sources, workflows and endpoints that an event may pass",
     beyond: "dropped and counted (`loop`)",
   },
   eventsKept: {

@@ -90,6 +90,8 @@ export interface Delivery {
   finished_at_ms: number | null;
   /** The trace context of its event. */
   trace?: string;
+  /** How many listeners led to its event; absent for none. */
+  hops?: number;
   /** The function that its subscription had when the event was emitted; absent without one. */
   function_hash?: string;
 }
@@ -124,6 +126,7 @@ export const Deliveries = collection<Delivery>(
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
       trace: { type: String, default: undefined },
+      hops: { type: Number, default: undefined },
       function_hash: { type: String, default: undefined },
     },
     schemaOptions,

@@ -29,6 +29,8 @@ export interface StoredEvent {
   has_caller_id?: true;
   /** Its place in a trace (src/tracing/trace-context.ts): all attempts are below it, however late. */
   trace?: string;
+  /** How many listeners led to it; absent for none. */
+  hops?: number;
   /** The first attempts still to be made or recorded; absent once each of them is a delivery of its own. */
   pending_dispatch?: PendingDispatch;
 }
@@ -75,6 +77,7 @@ export const StoredEvents = collection<StoredEvent>(
       created_at: { type: Date, required: true },
       has_caller_id: { type: Boolean, default: undefined },
       trace: { type: String, default: undefined },
+      hops: { type: Number, default: undefined },
       pending_dispatch: { type: Schema.Types.Mixed, default: undefined },
     },
     schemaOptions,

@@ -38,6 +38,8 @@ const FirstAttempts = Type.Object({
       body: Type.Optional(Type.String()),
       /** Its place in a trace. */
       trace: Type.Optional(Type.String()),
+      /** How many listeners led to it. */
+      hops: Type.Optional(Type.Integer({ minimum: 0 })),
       listeners: Type.Array(WebhookListener),
       /** The functions of the subscriptions that have one, as they were: one may be deleted with its emitter. */
       functions: Type.Optional(Type.Record(Type.String(), Type.String())),

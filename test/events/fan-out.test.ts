@@ -58,6 +58,7 @@ describe("fan-out of an event", () => {
     const rest = {
       channel: "",
       index: 0,
+      looped: 0,
       isNew: true,
       truncated: false,
       subscriptions: [],

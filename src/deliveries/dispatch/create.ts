@@ -1,5 +1,6 @@
 import { subscriberAccess } from "../../accounts/access.ts";
 import { eventMs, eventScore } from "../../lib/event-id.ts";
+import { hopsField } from "../../lib/hops.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
@@ -36,6 +37,8 @@ export interface DispatchedEvent {
   name: string;
   /** Its place in a trace. */
   trace?: string;
+  /** How many listeners led to it. */
+  hops?: number;
 }
 
 /**
@@ -117,6 +120,7 @@ export function newDelivery(
     created_at: new Date(now),
     finished_at_ms: null,
     ...(event.trace !== undefined && { trace: event.trace }),
+    ...hopsField(event),
     ...(functionHash !== undefined && { function_hash: functionHash }),
   };
 }

@@ -1,6 +1,7 @@
 import { divide } from "../../lib/divide.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
+import { hopsField } from "../../lib/hops.ts";
 import { newToken } from "../../lib/ids.ts";
 import { Deliveries } from "../../models/delivery.ts";
 import type { PendingDispatch, StoredEvent } from "../../models/event.ts";
@@ -112,7 +113,7 @@ export const packEvents = <Event>(events: Event[], listenersOf: (event: Event) =
 
 /** An event as its job of first attempts carries it. */
 function eventInJob(
-  { _id, event_id, emitter_id, name, event, trace, pending_dispatch }: StoredEvent,
+  { _id, event_id, emitter_id, name, event, trace, hops, pending_dispatch }: StoredEvent,
   inlineBytes: number,
 ) {
   return {
@@ -122,6 +123,7 @@ function eventInJob(
     name,
     ...(event.length <= inlineBytes && { body: event }),
     ...(trace !== undefined && { trace }),
+    ...hopsField({ hops }),
     ...whatIsPending({ pending_dispatch }),
   };
 }

@@ -72,6 +72,7 @@ export async function attemptDelivery(
     attempt: number,
     body,
     trace: delivery.trace,
+    hops: delivery.hops,
   };
   observeLateness(platform, delivery);
   const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, tools);

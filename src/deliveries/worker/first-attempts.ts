@@ -210,6 +210,7 @@ async function send(
     attempt: 1,
     body,
     trace: event.trace,
+    hops: event.hops,
   };
   const sinceEventMs = platform.clock() - eventMs(event.event_id);
   platform.metrics.observe("event_first_attempt_seconds", sinceEventMs / 1000);
