@@ -40,6 +40,7 @@ const ORDER = [
   "deliveries",
   "events",
   "sources",
+  "secrets",
   "workflows",
   "runs",
   "activity",

@@ -44,6 +44,7 @@ import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
 import { byHandRoutes } from "./runs/by-hand/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
+import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { createKeyRateLimiter } from "./store/key-rate.ts";
@@ -74,6 +75,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...deliveryRoutes,
   ...destinationDeliveryRoutes,
   ...replayRoutes,
+  ...secretRoutes,
   ...workflowRoutes,
   ...activityRoutes,
   ...userRoutes,

@@ -1,24 +1,23 @@
 import type { Cluster, Redis } from "ioredis";
 import { type RateLimiterAbstract, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../lib/errors.ts";
-import { clientKey } from "./client-address.ts";
 
 export interface GuessLimitOptions {
   /** Prefix of the Redis keys. */
   keyPrefix: string;
-  /** Wrong guesses that one client may make in `durationS` seconds. */
+  /** Wrong guesses in `durationS` seconds that are counted under one key. */
   points: number;
   durationS: number;
-  /** What is guessed, as the error names it. */
+  /** What is guessed and by whom, as the error names it: `passwords from this address`. */
   what: string;
 }
 
 /**
- * Counts a wrong guess by the client at this IP address; a right guess is only checked against the count. Throws
+ * Counts a wrong guess under a key, such as `clientKey` of who guesses; a right guess is only checked against the count. Throws
  * `rate-limited` for right and wrong guesses alike once the limit is reached, so that the response does not reveal
  * which one it was. Throws `unavailable` if Redis is away: unlike other limits, this one protects a secret.
  */
-export type GuessLimit = (address: string, isRight: boolean) => Promise<void>;
+export type GuessLimit = (key: string, isRight: boolean) => Promise<void>;
 
 /** Returns a limit that is counted in Redis, so that all web processes share it. */
 export function createGuessLimit(redis: Redis | Cluster, options: GuessLimitOptions): GuessLimit {
@@ -29,16 +28,16 @@ export function createGuessLimit(redis: Redis | Cluster, options: GuessLimitOpti
     duration: options.durationS,
     rejectIfRedisNotReady: true,
   });
-  return async (address, isRight) => {
-    const exceeded = await countGuess(limiter, clientKey(address), isRight);
+  return async (key, isRight) => {
+    const exceeded = await countGuess(limiter, key, isRight);
     if (exceeded === null) return;
-    throw new AppError("rate-limited", `too many wrong ${options.what} from this address`, {
+    throw new AppError("rate-limited", `too many wrong ${options.what}`, {
       retryAfterMs: Math.max(1, exceeded.msBeforeNext),
     });
   };
 }
 
-/** Returns the state of the client's limit if it is exceeded, otherwise null. */
+/** Returns the state of the key's limit if it is exceeded, otherwise null. */
 async function countGuess(
   limiter: RateLimiterAbstract,
   key: string,

@@ -473,6 +473,13 @@ export const LIMITS = defineLimits({
     what: "life of a session of the board",
     beyond: "the sign-in page again",
   },
+  secretGuesses: {
+    value: 20,
+    unit: "count",
+    per: "thing",
+    what: "comparisons of its secrets in an hour in which one differs",
+    beyond: "429 `rate-limited`, also for the right ones",
+  },
   signInGuesses: {
     value: 20,
     unit: "count",

@@ -22,6 +22,7 @@ type Scope =
   | "connection"
   | "subscription"
   | "emitter"
+  | "thing"
   | "key"
   | "address"
   | "session"

@@ -6,7 +6,7 @@ import { NotLetIn, type SignInProblem } from "../accounts/openid-connect/sign-in
 import { lifeOf } from "../accounts/sessions/expiry.ts";
 import { signInLimitsOf } from "../accounts/sessions/routes.ts";
 import { startSession } from "../accounts/sessions/start.ts";
-import { clientAddress } from "../http/client-address.ts";
+import { clientAddress, clientKey } from "../http/client-address.ts";
 import { requestState } from "../http/request-log.ts";
 import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../http/session-cookie.ts";
 import { AppError } from "../lib/errors.ts";
@@ -56,7 +56,7 @@ async function signIn(platform: Deps, openid: OpenIdProvider, ctx: Context): Pro
   const { config } = platform;
   const pending = await claimPending(platform, ctx);
   const limitGuesses = (isRight: boolean) =>
-    signInLimitsOf(platform).providerReturns(clientAddress(ctx), isRight);
+    signInLimitsOf(platform).providerReturns(clientKey(clientAddress(ctx)), isRight);
   await limitGuesses(true);
   const returned = new URL(`${config.publicUrl}${RETURN_PATH}?${ctx.querystring}`);
   const claims = await openid.finish(returned, pending.challenge).catch(async (error: unknown) => {

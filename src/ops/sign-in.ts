@@ -1,6 +1,6 @@
 import type { Context, Middleware } from "koa";
 import { readText } from "../http/body/read-text.ts";
-import { clientAddress } from "../http/client-address.ts";
+import { clientAddress, clientKey } from "../http/client-address.ts";
 import { createGuessLimit } from "../http/guess-limit.ts";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { isSameSecret } from "../lib/same-secret.ts";
@@ -54,7 +54,7 @@ export class SignIn {
     const points = LIMITS.boardGuesses.value;
     this.#limitGuesses = createGuessLimit(redis, {
       ...{ keyPrefix, points, durationS: GUESSES_S },
-      what: "passwords",
+      what: "passwords from this address",
     });
   }
 
@@ -79,7 +79,7 @@ export class SignIn {
   async #signIn(ctx: Context): Promise<void> {
     const form = new URLSearchParams((await readText(ctx.req, MAX_FORM_BYTES)).text);
     const isRight = isSameSecret(form.get("password") ?? "", this.#password);
-    await this.#limitGuesses(clientAddress(ctx), isRight);
+    await this.#limitGuesses(clientKey(clientAddress(ctx)), isRight);
     if (!isRight) return sendPage(ctx, 401, signInPage("That is not ADMIN_PASSWORD."));
     const token = this.#sessions.start(this.#platform.clock());
     this.#setCookie(ctx, token, LIMITS.boardSessionMs.value / 1000);

@@ -356,6 +356,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   requestsWaiting: "test/limits/request-turns.test.ts",
   trialsPerAccount: "test/lib/fair-slots.test.ts",
   trials: "test/lib/fair-slots.test.ts",
+  secretGuesses: "test/secrets/compare.test.ts",
   signInGuesses: "test/accounts/sessions/sessions.test.ts",
   signInLinkMs: "test/accounts/sessions/sessions.test.ts",
   sessions: "test/accounts/sessions/sessions.test.ts",

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { type Static, Type } from "typebox";
-import { clientAddress } from "../../http/client-address.ts";
+import { clientAddress, clientKey } from "../../http/client-address.ts";
 import { createGuessLimit, type GuessLimit } from "../../http/guess-limit.ts";
 import { requireNoForeignPage, requireOwnPage } from "../../http/own-page.ts";
 import { data, empty, page } from "../../http/response.ts";
@@ -89,13 +89,13 @@ export function signInLimitsOf({ redis, keys }: Pick<Deps, "redis" | "keys">): S
       keyPrefix: `${keys.rateLimit()}-sign-in`,
       points: LIMITS.signInGuesses.value,
       durationS: GUESSES_S,
-      what: "API keys or links",
+      what: "API keys or links from this address",
     }),
     providerReturns: createGuessLimit(redis, {
       keyPrefix: `${keys.rateLimit()}-provider-return`,
       points: LIMITS.providerReturns.value,
       durationS: GUESSES_S,
-      what: "returns from the provider",
+      what: "returns from the provider at this address",
     }),
   };
   signInLimits.set(redis, limits);
@@ -135,7 +135,7 @@ export const sessionRoutes = [
       requireNoForeignPage(ctx, deps.config.publicUrl);
       const cookie = cookieOf(deps);
       const proven = await checkProof(deps, body, () =>
-        signInLimitsOf(deps).proofs(clientAddress(ctx), false),
+        signInLimitsOf(deps).proofs(clientKey(clientAddress(ctx)), false),
       );
       const userAgent = ctx.get("user-agent");
       const { session, token } = await startSession(deps, { ...proven, userAgent });

@@ -53,7 +53,7 @@ export function applyCommand(program: Command, tools: RemoteTools, applyTools: A
     .option("--plan", "only show what would change")
     .option("--exit-code", "with --plan: exit code 3 if anything would change")
     .option("--prune", "also delete what the project has on the server and not in the file")
-    .option("--secrets", "send secrets and headers again, which can't be compared")
+    .option("--secrets", "send secrets and headers again without comparing them")
     .option("--show-keys", "print the signing keys of webhooks that are made")
     .option("--json", "print {changes, kept} as JSON")
     .addHelpText("after", HELP);

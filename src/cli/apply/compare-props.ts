@@ -30,12 +30,21 @@ export const withMadeProps = <Known extends KnownComponent>(
 ): Known =>
   component && { ...component, configurable_props: [...component.configurable_props, ...dynamic_props] };
 
-/** Compares props; `left` are those that the server has and the file does not. */
+/** Returns the secrets of a file that the server has values for, too. */
+export const givenSecrets = (wanted: Props, { secrets_set }: Pick<CurrentProps, "secrets_set">): Props =>
+  Object.fromEntries(
+    Object.entries(wanted).filter(([prop, value]) => secrets_set.includes(prop) && value !== null),
+  );
+
+/**
+ * Compares props; `left` are those that the server has and the file does not. `differing` are secrets that the server has
+ * other values for.
+ */
 export function compareProps(
   { wanted, raw }: WantedProps,
   current: CurrentProps,
   component: KnownComponent,
-  sendsSecrets: boolean,
+  differing: readonly string[],
 ): { changes: FieldChange[]; left: string[] } {
   const secrets = new Set(current.secrets_set);
   const types = typesOf(component);
@@ -47,14 +56,11 @@ export function compareProps(
       wanted: types.get(prop) === TIMER_TYPE ? timerOf(value) : value,
       raw: raw[prop],
     }));
-  const again = Object.keys(wanted).filter(
-    prop => sendsSecrets && secrets.has(prop) && wanted[prop] !== null,
-  );
   const left = leftProps(wanted, current, types);
   return {
     changes: [
       ...fieldChanges(compared),
-      ...again.map(prop => ({ field: `props.${prop}`, to: raw[prop] })),
+      ...differing.map(prop => ({ field: `props.${prop}`, to: raw[prop] })),
       ...left.map(prop => ({ field: `props.${prop}`, to: null })),
     ],
     left,

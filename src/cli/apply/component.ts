@@ -6,6 +6,7 @@ import { readModuleGraph } from "../../components/module-graph.ts";
 import type { Egress } from "../../egress/agent.ts";
 import type { SavedComponent } from "../deploy/code-at.ts";
 import type { FieldChange } from "./change.ts";
+import type { DifferingSecrets } from "./differing-secrets.ts";
 import type { DeclaredComponent } from "./schema.ts";
 
 /** The component that a source or an action is to have. */
@@ -26,8 +27,7 @@ export interface ComponentTools {
   wantedOf: (field: string, declared: DeclaredComponent) => Promise<WantedComponent>;
   /** Saves a component, by its file or address, and returns it. */
   save: (location: string) => Promise<SavedComponent>;
-  /** Whether secrets, which the server does not show, are sent again. */
-  sendsSecrets: boolean;
+  differing: DifferingSecrets;
 }
 
 /**

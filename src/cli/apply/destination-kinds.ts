@@ -15,17 +15,24 @@ export type DeclaredKind = keyof typeof KINDS;
 
 export const KIND_NAMES = Object.keys(KINDS) as DeclaredKind[];
 
+/** Settings as the server has them. */
+interface StoredSettings {
+  /** As it shows them, without secrets. */
+  shown: Record<string, unknown>;
+  /** Those that are set. */
+  secrets: Record<string, unknown>;
+}
+
 /**
- * Returns settings as the server shows them once it has them: with its defaults, the user name apart from the url, and
- * without secrets. Throws AppError `invalid` that names the setting, below the name of the kind.
+ * Returns settings as the server has them once it got them: with its defaults, user name and password apart from the url.
+ * Throws AppError `invalid` that names the setting, below the name of the kind.
  */
-export async function settingsAsShown(
-  kind: DeclaredKind,
-  settings: object,
-): Promise<Record<string, unknown>> {
-  const { check, show } = KINDS[kind];
+export async function settingsAsStored(kind: DeclaredKind, settings: object): Promise<StoredSettings> {
+  const { check, show, secrets } = KINDS[kind];
   // All that these kinds read of a server is where it may connect, which only the server knows.
   const server = { config: { egressAllow: ANY_ADDRESS } } as unknown as CheckDeps;
   const about = { deployer: ownDeployer({ ownerId: "", userId: "" }), path: kind };
-  return show((await check(server, settings, about)).settings);
+  const stored = (await check(server, settings, about)).settings as Record<string, unknown>;
+  const set = secrets.filter(name => (stored[name] ?? null) !== null);
+  return { shown: show(stored), secrets: Object.fromEntries(set.map(name => [name, stored[name]])) };
 }

@@ -4,6 +4,7 @@ import { AppError } from "../../lib/errors.ts";
 import { explain } from "../remote/explain.ts";
 import type { Change } from "./change.ts";
 import { type ComponentTools, wantedComponent } from "./component.ts";
+import { differingSecrets } from "./differing-secrets.ts";
 import { type Ids, idsOf } from "./ids.ts";
 import { planActions } from "./plan-actions.ts";
 import { planDeletions, subscriptionsOfLeft } from "./plan-deletions.ts";
@@ -32,6 +33,7 @@ interface Tools {
   /** The file. */
   path: string;
   save: ComponentTools["save"];
+  /** Whether secrets are sent again without asking whether they differ. */
   sendsSecrets: boolean;
   /** Gets the signing key of each webhook that is made. */
   onKey: (name: string, signingKey: string) => void;
@@ -42,8 +44,9 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
   const { client } = tools;
   const state = await readState(client, declared.resolved.project);
   const ids = idsOf(state);
+  const differing = differingSecrets(client, { sendsAll: tools.sendsSecrets });
   const components: ComponentTools = {
-    ...tools,
+    ...{ ...tools, differing },
     wantedOf: (field, source) =>
       wantedComponent(source, tools).catch(error => {
         const { message } = explain(error, tools.url) as Error;
@@ -53,8 +56,8 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
   // Subscriptions come last: their ends must be there.
   const changes = [
     ...planWorkflows(declared, state, client),
-    ...planWebhooks(declared, state, tools),
-    ...(await planDestinations(declared, state, tools)),
+    ...(await planWebhooks(declared, state, { ...tools, differing })),
+    ...(await planDestinations(declared, state, { ...tools, differing })),
     ...(await planActions(declared, state, components)),
     ...(await planSources(declared, state, components)),
     ...(await planSubscriptions(declared, state, ids, tools)),

@@ -1,6 +1,12 @@
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { type Change, fieldChanges } from "./change.ts";
-import { type CurrentProps, changedProps, compareProps, withMadeProps } from "./compare-props.ts";
+import {
+  type CurrentProps,
+  changedProps,
+  compareProps,
+  givenSecrets,
+  withMadeProps,
+} from "./compare-props.ts";
 import {
   type ComponentTools,
   componentField,
@@ -50,7 +56,8 @@ async function planUpdate(
   const isSame = isSameComponent(component, component_id, before);
   const known = withMadeProps(before, present);
   const given = { wanted: declared.props ?? {}, raw: shown.props ?? {} };
-  const props = compareProps(given, present, known, tools.sendsSecrets);
+  const differing = await tools.differing(current.id, givenSecrets(given.wanted, present));
+  const props = compareProps(given, present, known, differing);
   const fields = [
     ...(isSame ? [] : [componentField(shown)]),
     ...props.changes,

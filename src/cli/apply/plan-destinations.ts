@@ -2,7 +2,8 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { AppError } from "../../lib/errors.ts";
 import { type Change, type FieldChange, fieldChanges } from "./change.ts";
 import { changedDelivery, compareDelivery, newDelivery } from "./delivery-fields.ts";
-import { type DeclaredKind, KIND_NAMES, KINDS, settingsAsShown } from "./destination-kinds.ts";
+import { type DeclaredKind, KIND_NAMES, KINDS, settingsAsStored } from "./destination-kinds.ts";
+import type { DifferingSecrets } from "./differing-secrets.ts";
 import type { Declared } from "./read-file.ts";
 import { hasReference } from "./references.ts";
 import type { DeclaredDestination } from "./schema.ts";
@@ -14,8 +15,7 @@ interface Tools {
   client: Headwater;
   /** The file, for messages. */
   path: string;
-  /** Whether secrets, which the server does not show, are sent again. */
-  sendsSecrets: boolean;
+  differing: DifferingSecrets;
 }
 
 /**
@@ -36,15 +36,15 @@ export async function planDestinations(
     const current = destinations.get(key);
     if (current && current.kind !== kind) throw ofAnotherKind(tools.path, key, kind, current);
     const settings = wanted[kind] ?? {};
-    const asShown = await settingsAsShown(kind, settings).catch((error: Error) => {
+    const stored = await settingsAsStored(kind, settings).catch((error: Error) => {
       throw new AppError("invalid", `${tools.path}: destinations.${key}.${error.message}`, { cause: error });
     });
+    const differing = current ? await tools.differing(current.id, stored.secrets) : [];
     const fields = [
       ...fieldChanges(compareDelivery(wanted, shown, current)),
       ...settingChanges({
-        ...{ kind, asShown, raw: shown[kind] ?? {} },
+        ...{ kind, wanted: stored.shown, raw: shown[kind] ?? {}, differing },
         current: current?.[kind] as Settings | undefined,
-        sendsSecrets: tools.sendsSecrets,
       }),
     ];
     if (!current) {
@@ -89,26 +89,28 @@ const leftOut = (kind: DeclaredKind, settings: Settings): Settings =>
 
 interface Compared {
   kind: DeclaredKind;
-  asShown: Settings;
+  /** As the server would show them. */
+  wanted: Settings;
   raw: Settings;
   current: Settings | undefined;
-  sendsSecrets: boolean;
+  /** Secrets that the server has other values for, or none. */
+  differing: readonly string[];
 }
 
-function settingChanges({ kind, asShown, raw, current, sendsSecrets }: Compared): FieldChange[] {
-  const shown = Object.keys(asShown).filter(setting => !setting.startsWith("has_"));
+function settingChanges({ kind, wanted, raw, current, differing }: Compared): FieldChange[] {
+  const shown = Object.keys(wanted).filter(setting => !setting.startsWith("has_"));
   const compared = shown.map(setting => ({
     field: `${kind}.${setting}`,
     current: current?.[setting],
-    wanted: asShown[setting],
-    raw: writtenOf(raw, setting, asShown[setting]),
+    wanted: wanted[setting],
+    raw: writtenOf(raw, setting, wanted[setting]),
   }));
   const secrets = KINDS[kind].secrets.flatMap((secret): FieldChange[] => {
     const field = `${kind}.${secret}`;
     const isSet = (settings: Settings | undefined) =>
       settings !== undefined && settings[`has_${secret}`] !== false;
-    const isWanted = isSet(asShown);
-    if (isWanted === isSet(current) && !(isWanted && sendsSecrets)) return [];
+    const isWanted = isSet(wanted);
+    if (isWanted === isSet(current) && !differing.includes(secret)) return [];
     return [{ field, to: isWanted ? writtenOf(raw, secret, "a secret") : null }];
   });
   return [...fieldChanges(compared), ...secrets];

@@ -1,5 +1,5 @@
 import type { Change } from "./change.ts";
-import { changedProps, compareProps, withMadeProps } from "./compare-props.ts";
+import { changedProps, compareProps, givenSecrets, withMadeProps } from "./compare-props.ts";
 import {
   type ComponentTools,
   componentField,
@@ -48,7 +48,8 @@ async function planUpdate(
   const isSame = isSameComponent(component, current.component_id, before);
   const known = withMadeProps(before, current);
   const given = { wanted: declared.props ?? {}, raw: shown.props ?? {} };
-  const props = compareProps(given, current, known, tools.sendsSecrets);
+  const differing = await tools.differing(id, givenSecrets(given.wanted, current));
+  const props = compareProps(given, current, known, differing);
   const fields = [
     ...(isSame ? [] : [componentField(shown)]),
     ...props.changes,

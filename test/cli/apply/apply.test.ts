@@ -1,6 +1,7 @@
 // runs-long: npm test has test/cli/apply/read-file.test.ts and test/flows/one-account.test.ts
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is how a file refers to the environment
 import { expect } from "chai";
+import { LIMITS } from "../../../src/limits/catalogue.ts";
 import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type System, startSystem } from "../../support/system.ts";
@@ -160,15 +161,34 @@ subscriptions:
     expect(configured_props).to.include({ shop: "south" }).and.not.to.have.property("note");
   });
 
-  it("sends secrets again only if it is asked to, because they can't be compared", async () => {
+  it("sees that a secret differs, which no response shows, and sends all of them again if it is asked to", async () => {
     await applied(FILE);
+    const before = await list("webhooks");
     env.ORDERS_TOKEN = `${SECRET}-2`;
+    const plan = await apply(FILE, "--plan", "--exit-code");
+    expect([plan.code, plan.stderr]).to.deep.equal([3, ""]);
+    expect(plan.stdout)
+      .to.include("    props.token: ${ORDERS_TOKEN}\n")
+      .and.to.include("    headers: authorization\n");
+    expect(plan.stdout).to.match(/^0 to create, 2 to change/m);
+    expect(await list("webhooks")).to.deep.equal(before);
+    expect(await applied(FILE)).to.equal(plan.stdout);
     expect(await applied(FILE)).to.equal("Nothing to change.\n");
     const sent = await applied(FILE, "--secrets");
-    expect(sent)
-      .to.include("    props.token: ${ORDERS_TOKEN}\n")
-      .and.to.include("    headers: authorization");
     expect(sent).to.match(/^0 to create, 2 to change/m);
+  });
+
+  it("says how secrets are sent that can't be compared any more", async () => {
+    await applied(FILE);
+    env.ORDERS_TOKEN = `${SECRET}-2`;
+    const [inbox] = await list("webhooks");
+    const guess = { id: inbox?.id, secrets: { headers: { authorization: "guess" } } };
+    for (let n = 0; n < LIMITS.secretGuesses.value; n++)
+      await api.expect(200, "POST", "/secrets/compare", { body: guess });
+    const { code, stderr } = await apply(FILE);
+    expect([code, stderr]).to.deep.equal([1, stderr]);
+    expect(stderr).to.match(/wh_\w+: too many wrong secrets for this id; --secrets sends them/);
+    expect(await applied(FILE, "--secrets")).to.match(/^0 to create, 2 to change/m);
   });
 
   it("deletes only with --prune, and only what it made", async () => {
@@ -183,7 +203,7 @@ sources:
     file: ./orders.mjs
     props: { token: "\${ORDERS_TOKEN}", shop: north, note: hi }
 webhooks:
-  inbox: { url: "\${INBOX_URL}", description: All orders, headers: { authorization: "\${ORDERS_TOKEN}" }, rate_limit_per_second: 20 }
+  inbox: { url: "\${INBOX_URL}", description: All orders, headers: { authorization: "Bearer \${ORDERS_TOKEN}" }, rate_limit_per_second: 20 }
 `;
     const kept = await apply(less);
     expect(kept.stdout).to.equal("Nothing to change.\n");

@@ -24,7 +24,7 @@ const compare = (wanted: Record<string, unknown>, more: { values?: object; made?
     dynamic_props: (more.made ?? []).map(name => ({ name, type: "string" })),
   };
   const known = withMadeProps(component, current);
-  const { changes, left } = compareProps({ wanted, raw: wanted }, current, known, false);
+  const { changes, left } = compareProps({ wanted, raw: wanted }, current, known, []);
   return { changes, sent: changedProps(wanted, left, known) };
 };
 const WANTED = { chat: { authProvisionId: "apn_1" } };

@@ -164,9 +164,15 @@ subscriptions:
     expect((await subscriptions()).some((one: object) => "function_hash" in one)).to.equal(false);
   });
 
-  it("sends secrets again only if it is asked to, and notices that one is no longer there", async () => {
+  it("sees that a secret differs or is no longer there, and sends all of them again if it is asked to", async () => {
     await applier.applied(FILE);
     env.S3_SECRET = "another";
+    expect(await applier.planned(FILE)).to.deep.equal({
+      "shop/bucket": [{ field: "s3.secret_access_key", to: "${S3_SECRET}" }],
+    });
+    await applier.applied(FILE);
+    const note = FILE.replace('token: "${SECRET}"', "token: another");
+    expect(Object.keys(await applier.planned(note))).to.deep.equal(["shop/note"]);
     expect(await applier.applied(FILE)).to.equal("Nothing to change.\n");
     const sent = await applier.applied(FILE, "--secrets");
     expect(sent)

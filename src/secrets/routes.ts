@@ -1,0 +1,81 @@
+import { Type } from "typebox";
+import { createGuessLimit, type GuessLimit } from "../http/guess-limit.ts";
+import { data } from "../http/response.ts";
+import { routeFor } from "../http/route.ts";
+import { notFound } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import type { Platform } from "../platform.ts";
+import { differingSecrets } from "./compare.ts";
+import { storedSecrets } from "./stored.ts";
+
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "secrets">;
+
+const route = routeFor<Deps>();
+
+/** The time in which `LIMITS.secretGuesses` comparisons of one thing may find a difference. */
+const GUESSES_S = 60 * 60;
+
+const limits = new WeakMap<Deps["redis"], GuessLimit>();
+
+/** Returns the limit of comparisons that find a difference. The counts are in Redis; this is only their client. */
+function limitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
+  const limit =
+    limits.get(redis) ??
+    createGuessLimit(redis, {
+      keyPrefix: `${keys.rateLimit()}-secrets`,
+      points: LIMITS.secretGuesses.value,
+      durationS: GUESSES_S,
+      what: "secrets for this id",
+    });
+  limits.set(redis, limit);
+  return limit;
+}
+
+/** The route that compares secrets, which no response shows (docs/decisions/0058-secrets-compared.md). */
+export const secretRoutes = [
+  route({
+    method: "POST",
+    path: "/secrets/compare",
+    id: "compareSecrets",
+    tag: "Secrets",
+    summary: "Compare secrets with those that are stored",
+    description:
+      "For a program that keeps things as a file declares them: it learns which secrets it has to send again. After 20 " +
+      "comparisons of one thing in an hour that found a difference there is 429, also for what is right, so that no secret can be guessed.",
+    access: { kind: "owner" },
+    body: Type.Object({
+      id: Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: "Of a source, a webhook, a destination, an action or a connection.",
+      }),
+      secrets: Type.Record(Type.String(), Type.Unknown(), {
+        minProperties: 1,
+        maxProperties: LIMITS.props.value,
+        description:
+          "Values by name: of a source or an action secret props, of a webhook `headers`, of a destination its secret setting, " +
+          "of a connection `fields`.",
+      }),
+    }),
+    response: data(
+      200,
+      Type.Object({
+        differ: Type.Array(Type.String(), {
+          description: "Names of those that are not as they are stored, or not stored at all.",
+        }),
+      }),
+    ),
+    errors: ["not-found", "unavailable"],
+    example: {
+      body: { id: "wh_0CjBAEdF3kWq9RtZ", secrets: { headers: { authorization: "Bearer …" } } },
+      response: { differ: ["headers"] },
+    },
+    handler: async ({ deps, body: { id, secrets }, owners }) => {
+      const stored = await storedSecrets(deps, id, owners);
+      if (stored === null) throw notFound("source, webhook, destination, action or connection");
+      const differ = differingSecrets(id, stored, secrets);
+      await limitOf(deps)(id, differ.length === 0);
+      return { differ };
+    },
+  }),
+];

@@ -1,0 +1,72 @@
+import { findConnection } from "../connections/find.ts";
+import { openSecrets } from "../connections/secrets.ts";
+import type { ActionSettings } from "../destinations/action/settings.ts";
+import { KINDS } from "../destinations/kinds.ts";
+import { openSettings } from "../destinations/settings.ts";
+import type { Component } from "../models/component.ts";
+import { Components } from "../models/component.ts";
+import type { Connection } from "../models/connection.ts";
+import type { Source } from "../models/source.ts";
+import { isDestination, type Webhook, Webhooks } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { secretsSet } from "../props/configure.ts";
+import { propsOfSource } from "../sources/dynamic-props.ts";
+import { findSource } from "../sources/find-source.ts";
+
+type Deps = Pick<Platform, "mongo" | "secrets">;
+
+/** Secrets by the names that `secrets_removed` of responses has for them. */
+export type SecretValues = Record<string, unknown>;
+
+/**
+ * Returns the secrets of a source, a webhook, a destination, an action or a connection of one of these owners: secret props,
+ * `headers`, secret settings, `fields`. Null if there is no such thing.
+ */
+export async function storedSecrets(
+  platform: Deps,
+  id: string,
+  owners: string[],
+): Promise<SecretValues | null> {
+  const prefix = id.slice(0, id.indexOf("_"));
+  if (prefix === "dc") {
+    const source = await findSource(platform, id, owners);
+    return source && (await ofSource(platform, source));
+  }
+  if (prefix === "apn") {
+    const connection = await findConnection(platform, id, owners);
+    return connection && ofConnection(platform, connection);
+  }
+  const webhook = await Webhooks(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean<Webhook | null>();
+  return webhook && ofWebhook(platform, webhook);
+}
+
+async function ofSource(platform: Deps, source: Source): Promise<SecretValues> {
+  const component = await Components(platform.mongo)
+    .findById(source.component_id, { description: 1 })
+    .lean<Pick<Component, "description"> | null>();
+  const { props } = propsOfSource(platform, component, source);
+  const values: SecretValues = JSON.parse(platform.secrets.open(source.configured_props));
+  return picked(values, secretsSet(props, values));
+}
+
+/** What an app granted was not given by anybody who could compare it. */
+function ofConnection(platform: Deps, connection: Connection): SecretValues {
+  return connection.kind === "keys" ? { fields: openSecrets(platform, connection).fields } : {};
+}
+
+function ofWebhook({ secrets }: Deps, webhook: Webhook): SecretValues {
+  if (!isDestination(webhook)) {
+    return webhook.headers === null ? {} : { headers: JSON.parse(secrets.open(webhook.headers)) };
+  }
+  if (webhook.kind === "action") {
+    const { configured_props, hidden } = openSettings<ActionSettings>(secrets, webhook);
+    return picked(configured_props, hidden);
+  }
+  return picked(openSettings<SecretValues>(secrets, webhook), KINDS[webhook.kind].secrets);
+}
+
+/** Those of the values that are set. */
+const picked = (values: SecretValues, names: readonly string[]): SecretValues =>
+  Object.fromEntries(names.filter(name => (values[name] ?? null) !== null).map(name => [name, values[name]]));
