@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import axios from "axios";
 import { expect } from "chai";
 import { Agent, interceptors, request } from "undici";
+import { authorText } from "../../src/sandbox/child/author-text.ts";
 import { describeError } from "../../src/sandbox/child/describe-error.ts";
 import { maskSecrets, secretsOf } from "../../src/sandbox/child/mask-secrets.ts";
 import { readBodies } from "../../src/sandbox/child/vendor-response.ts";
@@ -286,6 +287,21 @@ describe("the error that its author reads", () => {
   });
 });
 
+describe("a text for the author", () => {
+  it("keeps the word own and what follows it", () => {
+    for (const text of ["own: 3 (of 5)", "at your own: value (x)", "on its own: at 10:30:00"])
+      expect(authorText(text)).to.equal(text);
+  });
+
+  it("has the author's names of files in places and frames", () => {
+    const stack =
+      "Error: x\n    at own:lib/a%20b.cjs (own:lib/a%20b.cjs:3:9)\n    at Object.own:c.cjs (own:c.cjs:1:2)";
+    expect(authorText(stack)).to.equal(
+      "Error: x\n    at lib/a b.cjs (lib/a b.cjs:3:9)\n    at Object.c.cjs (c.cjs:1:2)",
+    );
+  });
+});
+
 describe("masked secrets", () => {
   it("are the values that the call has as secrets, whatever they look like", () => {
     const component = {
@@ -305,6 +321,21 @@ describe("masked secrets", () => {
       "***, not a secret, ***, ***, https://a.example.com, eu-west-1",
     );
   });
+
+  it("are masked as JSON writes them, and where a text was cut within one", () => {
+    const component = { props: { key: { type: "string", secret: true } } };
+    const secrets = secretsOf(component, { props: { key: 'first "line"\nsecond line' } });
+    expect(maskSecrets(String.raw`{"key":"first \"line\"\nsecond line"}`, secrets)).to.equal('{"key":"***"}');
+    expect(maskSecrets('the key is first "line"\nsec', secrets)).to.equal("the key is ***");
+    expect(maskSecrets("the key is first", secrets)).to.equal("the key is first");
+    expect(secretsOf(component, { props: { key: "half a pair \ud800" } })).to.include("half a pair \ud800");
+  });
+
+  for (const part of ["a", "token-", "token: ", "a.", "://", "Basic ", "&key="])
+    it(`take no long time in a long text of ${part}`, function () {
+      this.timeout(1000);
+      maskSecrets(part.repeat(32_768 / part.length), []);
+    });
 
   const TEXTS: [text: string, masked: string][] = [
     [`Authorization: Bearer ${SECRET}`, "Authorization: Bearer ***"],

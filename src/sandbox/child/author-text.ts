@@ -7,8 +7,12 @@ const { readFileSync } = process.getBuiltinModule("node:fs");
 /** Frames of Headwater and of deno, which are of no use to the author; behind the last one `inspect` opens a bracket. */
 const FOREIGN_FRAME =
   /\n[ \t]+at (?:[^\n]*[ (])?(?:ext:|node:|file:[^\s)]*\/prelude\.js)[^\s]*( \{)?(?=\n|$)/g;
-/** A file of the author's in a place, or as the name of the function that the bundler makes of a file of CommonJS. */
-const OWN_PLACE = new RegExp(String.raw`\b${OWN_FILE}((?:(?!${OWN_FILE})[^\n])+?)(?=:\d+:\d+| \()`, "g");
+/** A file of the author's in a place, or, in a frame, as the name of the function that the bundler makes of a file of CommonJS. */
+const OWN_NAME = String.raw`${OWN_FILE}((?! )(?:(?!${OWN_FILE})[^\n])+?)`;
+const OWN_PLACE = new RegExp(
+  String.raw`\b${OWN_NAME}(?=:\d+:\d+)|(?<=\n[ \t]+at [^\n(]{0,100})\b${OWN_NAME}(?= \()`,
+  "g",
+);
 /** A place in the bundle, also as it is loaded for the second and each further source of a shared process. */
 const PLACE = /component\.mjs(?:\?source=\d+)?:(\d+):(\d+)/g;
 const FURTHER_SOURCE = /component\.mjs\?source=\d+/g;
@@ -65,7 +69,7 @@ export function authorText(text: string): string {
         : `components have no ${access} access to ${what}`,
     )
     .replace(PACKAGE_FILE_GONE, found => `${found} is not with the component: ${WITH_IT}`)
-    .replace(OWN_PLACE, (_, name: string) => readable(name));
+    .replace(OWN_PLACE, (_, inPlace?: string, inFrame = "") => readable(inPlace ?? inFrame));
 }
 
 function readable(name: string): string {

@@ -8,13 +8,14 @@ const MIN_CHARS = 8;
 const PLAIN_FIELD =
   /(?:url|uri|host|domain|region|email|user|username|name|account|tenant|version|type|_?id)$/i;
 
-const NAME = String.raw`[\w-]*(?:token|secret|passw(?:or)?d|api[-_]?key|authorization|cookie|credential|private[-_]?key)[\w-]*`;
+/** The end of a field's name. Bounds, here and below, keep the expressions from being slow for a long text. */
+const NAME = String.raw`(?:token|secret|passw(?:or)?d|api[-_]?key|authorization|cookie|credential|private[-_]?key)[\w-]{0,40}`;
 const PATTERNS: [RegExp, string][] = [
   // `"access_token": "…"`, `api_key=…`, `x-auth-token: …`
-  [new RegExp(String.raw`(${NAME}["']?\s*[:=]\s*["']?)[^\s"'&,;}]{12,}`, "gi"), `$1${MASK}`],
+  [new RegExp(String.raw`(${NAME}["']?\s{0,9}[:=]\s{0,9}["']?)[^\s"'&,;}]{12,}`, "gi"), `$1${MASK}`],
   [/([?&](?:sig|signature|key|auth|code|jwt|pass|pwd|token|access|x-amz-[\w-]*)=)[^&\s"'#)]+/gi, `$1${MASK}`],
   [/\b([Bb]asic|[Bb]earer)\s+(?=\S*\d|\S*[a-z][A-Z])[\w.~+/=-]{8,}/g, `$1 ${MASK}`],
-  [/(\b[a-z][\w+.-]*:\/\/)[^\s/@"']+@/gi, `$1${MASK}@`],
+  [/(\b[a-z][\w+.-]{0,20}:\/\/)[^\s/@"']+@/gi, `$1${MASK}@`],
 ];
 
 /** Returns the values that a call has as secrets: those of secret props, and of its accounts. */
@@ -40,14 +41,26 @@ export function secretsOf(
 }
 
 function textsIn(value: unknown, depth: number): string[] {
-  if (typeof value === "string") return [value, encodeURIComponent(value)];
+  if (typeof value === "string") {
+    // It throws for half of a pair.
+    const inUrls = encodeURIComponent(value.replace(/\p{Surrogate}/gu, "\uFFFD"));
+    return [value, inUrls, JSON.stringify(value).slice(1, -1)];
+  }
   return depth < 3 && typeof value === "object" && value !== null
     ? Object.values(value).flatMap(one => textsIn(one, depth + 1))
     : [];
 }
 
-/** Returns a text without these secrets, and without what looks like one: credentials in addresses, headers and fields. */
+/**
+ * Returns a text without these secrets, nor the beginning of one where it was cut, and without what looks like one: credentials
+ * in addresses, headers and fields.
+ */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const own = secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
+  const own = secrets.reduce((rest, secret) => withoutCut(rest.replaceAll(secret, MASK), secret), text);
   return PATTERNS.reduce((rest, [pattern, mask]) => rest.replace(pattern, mask), own);
+}
+
+function withoutCut(text: string, secret: string): string {
+  const at = text.lastIndexOf(secret.slice(0, MIN_CHARS));
+  return at !== -1 && secret.startsWith(text.slice(at)) ? text.slice(0, at) + MASK : text;
 }

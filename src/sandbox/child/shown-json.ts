@@ -1,8 +1,8 @@
 const MAX_DEPTH = 6;
 
 /**
- * Returns the JSON of plain values without fields of some names, cut to so many characters; undefined for anything else, such as a stream or a socket. It
- * takes no longer for a large value than for a small one.
+ * Returns the JSON of plain values without fields of some names, cut to so many characters; undefined for anything else, such
+ * as a stream or a socket. It takes no longer for a large value than for a small one.
  */
 export function shownJson(value: unknown, maxChars: number, without: string[] = []): string | undefined {
   let left = maxChars;
