@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { headwater, messageOf, type Schemas } from "../api/client";
+import { filesOf, type SavedCode } from "../api/code";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
@@ -14,6 +15,7 @@ import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
+import { PartNotice, useFile } from "./component-files";
 import { Editor } from "./source-code";
 
 type Type = Schemas["Component"]["type"];
@@ -162,15 +164,27 @@ function Component({ id }: { id: string }) {
   );
 }
 
+function CodeCard({ saved }: { saved: SavedCode }) {
+  const { file, text, field } = useFile(saved.code);
+  return (
+    <>
+      <div class="card-head">
+        <h2>Code</h2>
+        {field}
+      </div>
+      {saved.isPart && <PartNotice />}
+      <Editor key={file} label="Code of the component" value={text} onChange={() => undefined} isReadOnly />
+    </>
+  );
+}
+
 function Detail({ component }: { component: Schemas["Component"] }) {
   const link = component.component_url === null ? undefined : safeLink(component.component_url);
+  const code = useResource(call => filesOf(component, call), [component.id]);
   return (
     <div class="columns wide-left">
       <section class="card">
-        <div class="card-head">
-          <h2>Code</h2>
-        </div>
-        <Editor label="Code of the component" value={component.code} onChange={() => undefined} isReadOnly />
+        <Loaded resource={code}>{saved => <CodeCard saved={saved} />}</Loaded>
       </section>
       <div class="stack">
         <Card title="Facts">

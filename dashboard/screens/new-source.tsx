@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import { codeOf } from "../api/code";
 import { askCode, given, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
@@ -60,7 +61,8 @@ export function NewSource() {
   const [values, setValues] = useState<Values>({});
   const { described, check } = useDescription();
   const [fault, setFault] = useState<unknown>();
-  const { faults: runFaults, setRan } = useRunFault(code);
+  const whole = useMemo(() => codeOf(code), [code]);
+  const { faults: runFaults, setRan } = useRunFault(whole);
   useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
   const deploy = async () => {
     setFault(undefined);
@@ -123,7 +125,7 @@ export function NewSource() {
             label="Code of the component"
             value={code}
             onChange={setCode}
-            check={check}
+            check={text => check(codeOf(text))}
             faults={runFaults}
           />
         </section>
@@ -153,7 +155,7 @@ export function NewSource() {
           <About described={described} />
           <TryRun
             key={template}
-            code={code}
+            code={whole}
             values={known(given(values), component ? made.props : null)}
             hasSample={described?.component?.sample_emit ?? false}
             onRan={setRan}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { headwater, messageOf, type Schemas } from "../api/client";
-import { failedInput, readComponent } from "../api/code";
+import { headwater, messageOf } from "../api/client";
+import { codeBody, failedInput, isSameCode, readCode, type SavedCode } from "../api/code";
 import { useResource } from "../api/resource";
 import { updateSource } from "../api/source";
 import type { EditorProps } from "../editor/editor";
@@ -11,6 +11,7 @@ import { later } from "../ui/later";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
+import { PartNotice, useFile, withFile } from "./component-files";
 import type { SourceResource } from "./source";
 import { About, TryRun, useDescription, useRunFault } from "./try-run";
 
@@ -19,10 +20,7 @@ export const Editor = later<EditorProps>(async () => (await import("../editor/ed
 /** The code of a source: edit, check, try, compare with what is deployed, deploy. */
 export function SourceCode({ resource }: { resource: SourceResource }) {
   const source = resource.data;
-  const component = useResource(
-    call => readComponent(source?.component_id ?? "", call),
-    [source?.component_id],
-  );
+  const component = useResource(call => readCode(source?.component_id ?? "", call), [source?.component_id]);
   if (!source) return null;
   return (
     <Loaded resource={component}>
@@ -40,7 +38,7 @@ export function SourceCode({ resource }: { resource: SourceResource }) {
 }
 
 interface WorkbenchProps {
-  deployed: Pick<Schemas["Component"], "id" | "code">;
+  deployed: SavedCode;
   source: NonNullable<SourceResource["data"]>;
   resource: SourceResource;
 }
@@ -51,11 +49,12 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
   const [code, setCode] = useState(deployed.code);
   const [hasDiff, setDiff] = useState(false);
   const { described, check } = useDescription();
-  const { faults, setRan } = useRunFault(code);
+  const { file, text, field } = useFile(code);
+  const { faults, setRan } = useRunFault(code, file);
   const [fault, setFault] = useState("");
   const { input } = useFilters([]).query;
   const failed = useResource(async () => (input ? await failedInput(source.id, input) : undefined), [input]);
-  const isChanged = code !== base.code;
+  const isChanged = !isSameCode(code, base.code);
   // What is deployed from here is loaded a moment later.
   const isOther = deployed.id !== base.id && deployed.id === source.component_id;
   useUnsaved(isChanged);
@@ -71,8 +70,8 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
     try {
       const now = await headwater.sources.get(source.id);
       if (now.component_id !== base.id) return resource.put(now);
-      const stored = await updateSource(now, { component_code: code });
-      setBase({ id: stored.component_id, code });
+      const stored = await updateSource(now, codeBody(code));
+      setBase({ id: stored.component_id, code, isPart: false });
       resource.put(stored);
       toast("Deployed.", "good");
     } catch (error) {
@@ -82,6 +81,7 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
   return (
     <div class="stack">
       {fault && <Notice tone="bad">{fault}</Notice>}
+      {base.isPart && <PartNotice />}
       {isOther && isChanged && (
         <Notice tone="bad">
           <div class="spread">
@@ -101,18 +101,20 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
         <section class="card">
           <div class="card-head">
             <h2>Code</h2>
+            {field}
             <Check label="Show changes" isOn={hasDiff} onChange={setDiff} />
             <Button kind="primary" isSmall icon="zap" isDisabled={!isChanged} onClick={deploy}>
               Deploy
             </Button>
           </div>
           <Editor
+            key={file}
             label="Code of the component"
-            value={code}
-            onChange={setCode}
-            check={check}
+            value={text}
+            onChange={now => setCode(latest => withFile(latest, file, now))}
+            check={now => check(withFile(code, file, now), file)}
             faults={faults}
-            original={hasDiff ? deployed.code : undefined}
+            original={hasDiff ? (deployed.code.files[file] ?? "") : undefined}
           />
         </section>
         <div class="stack">

@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { messageOf, type Schemas } from "../api/client";
+import { type Code, codeBody, isSameCode } from "../api/code";
 import type { Values } from "../api/configure";
 import { inAccount } from "../api/session";
 import { duration } from "../lib/format";
@@ -13,21 +14,22 @@ import { PropForm } from "./prop-form";
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
 export function useDescription() {
   const [described, setDescribed] = useState<Described | null>(null);
-  const latest = useRef("");
-  const check = async (code: string) => {
+  const latest = useRef<Code | null>(null);
+  const check = async (code: Code, file = "") => {
     latest.current = code;
-    const found = await inAccount().components.describe({ component_code: code });
+    const found = await inAccount().components.describe(codeBody(code));
     // Code that can't be parsed is described in no time, and what was there before it may come later.
     if (latest.current === code) setDescribed(found);
-    return found.errors;
+    return found.errors.filter(error => (error.file ?? code.entry) === file);
   };
   return { described, check };
 }
 
 /** The fault of the last run of this code, for the editor; none as soon as the code is another. */
-export function useRunFault(code: string) {
+export function useRunFault(code: Code, file = "") {
   const [ran, setRan] = useState<Ran | null>(null);
-  const error = ran?.code === code ? ran.error : null;
+  const thrown = ran && isSameCode(ran.code, code) ? ran.error : null;
+  const error = thrown && (thrown.file ?? code.entry) === file ? thrown : null;
   const faults = useMemo(
     () => (error ? [{ message: `${error.code}: ${error.message}`, line: error.line, column: null }] : []),
     [error],
@@ -37,13 +39,13 @@ export function useRunFault(code: string) {
 
 /** Code that was run, and how it failed. */
 interface Ran {
-  code: string;
+  code: Code;
   error: Tried["error"];
 }
 
 /** An event to begin with: what a timer gives where the code has one and no endpoint, else a request. */
-const exampleFor = (code: string): string =>
-  code.includes("$.interface.timer") && !code.includes("$.interface.http")
+const exampleFor = ({ files }: Code): string =>
+  JSON.stringify(files).includes("$.interface.timer") && !JSON.stringify(files).includes("$.interface.http")
     ? '{ "timestamp": 1795480440, "interval_seconds": 60 }'
     : '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
 
@@ -101,7 +103,7 @@ export function TryRun({
   event: first,
   onRan,
 }: {
-  code: string;
+  code: Code;
   values: Values;
   /** What the code asks for; values that are missing are asked for here. */
   props?: Prop[];
@@ -122,7 +124,7 @@ export function TryRun({
       const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
       const given = isSample ? { sample_emit: true } : { event: parsed };
       const tried = await inAccount().components.try({
-        component_code: code,
+        ...codeBody(code),
         configured_props: { ...added, ...values },
         ...given,
       });
@@ -165,6 +167,10 @@ export function TryRun({
   );
 }
 
+/** Such as `lib/app.mjs, line 3`; `word` begins it where there is one file. */
+const placed = ({ file, line }: { file: string | null; line: number | null }, word = "line") =>
+  `${file === null ? word : `${file}, line`} ${line}`;
+
 const Outcome = ({ result }: { result: Tried }) => (
   <div class="stack tight" role="status">
     <div class="row">
@@ -174,7 +180,7 @@ const Outcome = ({ result }: { result: Tried }) => (
     {result.error && (
       <Notice tone="bad">
         {result.error.code}: {result.error.message}
-        {result.error.line !== null && ` (line ${result.error.line})`}
+        {result.error.line !== null && ` (${placed(result.error)})`}
       </Notice>
     )}
     <LogLines lines={result.logs} />
@@ -208,7 +214,7 @@ export const About = ({ described }: { described: Described | null }) => {
       <div class="stack tight">
         {described.errors.map(one => (
           <Notice key={one.message} tone="bad">
-            {one.line !== null && `Line ${one.line}: `}
+            {one.line !== null && `${placed(one, "Line")}: `}
             {one.message}
           </Notice>
         ))}

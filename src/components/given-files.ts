@@ -3,17 +3,13 @@ import {
   MAX_FILE_BYTES,
   ModuleError,
   type ModuleLoader,
+  type ModuleReader,
   RelativeModuleLoader,
   readablePath,
 } from "./load-modules.ts";
+import type { GivenFiles } from "./read-files.ts";
 
 const FIELD = { in: "body", path: "files" } as const;
-
-/** The files of a component in a request: their texts by path, and the path of the one that is imported first. */
-export interface GivenFiles {
-  files: Record<string, string>;
-  entry: string;
-}
 
 /**
  * Returns a loader for the files of a request, which import each other by relative path, and whose package.json files say
@@ -29,8 +25,15 @@ export function fromFiles({ files, entry }: GivenFiles): ModuleLoader {
     throw invalidField(FIELD.in, FIELD.path, message);
   }
   if (!texts.has(entry)) throw invalidField("body", "entry", "is not the path of one of the files");
-  const find = (address: URL): string | null => texts.get(readablePath(address).slice(1)) ?? null;
-  const reader = {
+  const used = new Map<string, string>();
+  const find = (address: URL): string | null => {
+    const path = readablePath(address).slice(1);
+    const text = texts.get(path);
+    if (text === undefined) return null;
+    used.set(path, text);
+    return text;
+  };
+  const reader: ModuleReader = {
     read: async (address: URL) => {
       const text = find(address);
       if (text === null) return null;
@@ -40,7 +43,26 @@ export function fromFiles({ files, entry }: GivenFiles): ModuleLoader {
     probe: async (address: URL) => find(address),
   };
   const path = entry.split("/").map(encodeURIComponent).join("/");
-  return new RelativeModuleLoader(new URL(`file:///${path}`), FIELD, reader);
+  return new GivenLoader(new URL(`file:///${path}`), reader, { entry, used });
+}
+
+class GivenLoader extends RelativeModuleLoader {
+  readonly #given: { entry: string; used: ReadonlyMap<string, string> };
+
+  constructor(
+    address: URL,
+    reader: ModuleReader,
+    given: { entry: string; used: ReadonlyMap<string, string> },
+  ) {
+    super(address, FIELD, reader);
+    this.#given = given;
+  }
+
+  /** They are those of the request that are imported, and each package.json that says something, by the paths of the request. */
+  override files(): GivenFiles | null {
+    const { entry, used } = this.#given;
+    return used.size > 1 ? { files: Object.fromEntries(used), entry } : null;
+  }
 }
 
 const MAX_PATH = 512;

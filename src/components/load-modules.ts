@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type DeclaredRanges, declaredRanges, foldersAbove } from "./declared-ranges.ts";
+import { type GivenFiles, ReadFiles } from "./read-files.ts";
 
 export const MAX_FILE_BYTES = LIMITS.moduleBytes.value;
 const MAX_TOTAL_BYTES = LIMITS.modulesBytes.value;
@@ -39,6 +40,8 @@ export interface ModuleLoader {
    * there is none, or it does not name the package. Absent if the code has no place of its own.
    */
   declaredRange?(packageName: string, importerId: string): Promise<string>;
+  /** Returns the files that were read so far, as a request gives them; null as `ReadFiles.given`. */
+  files?(): GivenFiles | null;
 }
 
 /** Reads files by their address. */
@@ -105,6 +108,7 @@ export class RelativeModuleLoader implements ModuleLoader {
   readonly #reads = new Map<string, Promise<SourceModule | null>>();
   /** What the package.json of a folder asks for; null if there is none. */
   readonly #manifests = new Map<string, Promise<DeclaredRanges | null>>();
+  readonly #found = new ReadFiles();
   /** The entry's address after redirects. */
   #root: URL | undefined;
   #totalBytes = 0;
@@ -139,9 +143,16 @@ export class RelativeModuleLoader implements ModuleLoader {
     const address = this.#addresses.get(importerId) ?? this.#entry;
     for (const folder of foldersAbove(address)) {
       const declared = await this.#manifestIn(folder);
-      if (declared !== null) return declared.get(packageName) ?? "";
+      if (declared === null) continue;
+      const range = declared.get(packageName) ?? "";
+      if (range !== "") this.#found.ask(pathOf(address), packageName, range);
+      return range;
     }
     return "";
+  }
+
+  files(): GivenFiles | null {
+    return this.#found.given();
   }
 
   async #manifestIn(folder: URL): Promise<DeclaredRanges | null> {
@@ -182,6 +193,7 @@ export class RelativeModuleLoader implements ModuleLoader {
     this.#addresses.set(id, found.address);
     if (this.#addresses.size > MAX_FILES) throw new ModuleError(`more than ${MAX_FILES} files are imported`);
     if (this.#totalBytes > MAX_TOTAL_BYTES) throw new ModuleError("the imported files exceed 5 MB in total");
+    this.#found.add(pathOf(found.address), found.text, found.address.pathname !== address.pathname);
     return { id, text: found.text, language: languageOf(found.address.pathname) };
   }
 
@@ -204,6 +216,8 @@ export function readablePath({ pathname }: URL): string {
     return pathname;
   }
 }
+
+const pathOf = (address: URL): string => readablePath(address).slice(1);
 
 /** Returns a loader for the code in `component_code`. It is one file, so its relative imports can't be resolved. */
 export function fromCode(code: string): ModuleLoader {

@@ -75,9 +75,5 @@ async function findOrSave(platform: SaveDeps, deployer: Deployer, input: Compone
       })),
     });
   }
-  return saveComponent(
-    platform,
-    { ownerId: deployer.owner, userId: deployer.userId },
-    { code: input.component_code, files: input.files, entry: input.entry, url: input.component_url },
-  );
+  return saveComponent(platform, { ownerId: deployer.owner, userId: deployer.userId }, input);
 }

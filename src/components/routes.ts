@@ -5,10 +5,12 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { deleteComponent } from "./delete.ts";
 import { findComponent, findOwnComponent, findPublished } from "./find.ts";
+import { CODE_SOURCES } from "./given-code.ts";
 import { listComponents } from "./list.ts";
 import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";
-import { CODE_FIELDS, ComponentSchema, TypeOfComponent } from "./schema.ts";
+import { CODE_FIELDS, ComponentFiles, ComponentSchema, TypeOfComponent } from "./schema.ts";
+import { readFiles } from "./stored-files.ts";
 
 type Deps = Pick<
   Platform,
@@ -52,18 +54,12 @@ export const componentRoutes = [
     access: { kind: "owner" },
     body: Type.Object(CODE_FIELDS),
     maxBodyBytes: LIMITS.componentBodyBytes.value,
-    requiresOneOf: ["component_code", "files", "component_url"],
+    requiresOneOf: CODE_SOURCES,
     response: data(201, ComponentSchema),
     errors: ["limit-reached", "unavailable"],
     example: { body: { component_code: code }, response: shown },
     handler: async ({ deps, body, owner, caller }) =>
-      presentComponent(
-        await saveComponent(
-          deps,
-          { ownerId: owner, userId: caller.userId },
-          { code: body.component_code, files: body.files, entry: body.entry, url: body.component_url },
-        ),
-      ),
+      presentComponent(await saveComponent(deps, { ownerId: owner, userId: caller.userId }, body)),
   }),
   route({
     method: "GET",
@@ -135,5 +131,29 @@ export const componentRoutes = [
     response: data(200, ComponentSchema),
     example: { params: { id: shown.id }, response: shown },
     handler: async ({ resource }) => presentComponent(resource),
+  }),
+  route({
+    method: "GET",
+    path: "/components/{id}/files",
+    id: "getComponentFiles",
+    tag,
+    summary: "Get the files of a component",
+    description:
+      "Its own files, as `files` and `entry` of a request that edits it. Of a package.json they have what the component's imports ask for.",
+    access: {
+      kind: "resource",
+      what: "component",
+      load: findComponent,
+      errors: ["conflict"],
+    },
+    response: data(200, ComponentFiles),
+    example: {
+      params: { id: shown.id },
+      response: {
+        files: { "main.mjs": 'export { default } from "./lib/hello.mjs";', "lib/hello.mjs": code },
+        entry: "main.mjs",
+      },
+    },
+    handler: ({ deps, resource }) => readFiles(deps, resource),
   }),
 ];

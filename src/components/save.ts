@@ -1,22 +1,21 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
-import { checkUrlText } from "../egress/check-url.ts";
-import { AppError, invalidField } from "../lib/errors.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Component, Components } from "../models/component.ts";
+import { type Component, type ComponentRow, Components } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { type Built, withBuilt } from "./builder/with-built.ts";
 import { describeComponent } from "./describe.ts";
-import { fromUrl } from "./fetch-modules.ts";
-import { fromFiles } from "./given-files.ts";
-import { fromCode, type ModuleLoader } from "./load-modules.ts";
+import { type GivenCode, loaderOf } from "./given-code.ts";
+import type { ModuleLoader } from "./load-modules.ts";
 import { hashOfFile } from "./module-graph.ts";
+import type { GivenFiles } from "./read-files.ts";
 import { formOfBundles, storeBundle } from "./store-bundle.ts";
+import { addFiles, packFiles } from "./stored-files.ts";
 
 export type SaveDeps = Pick<
   Platform,
@@ -45,15 +44,6 @@ const describes = new FairSlots({
   what: "components are being described",
 });
 
-/** The code of a component, as a request has it: the text of one file, several files, or their address. */
-export interface GivenCode {
-  code?: string | undefined;
-  files?: Record<string, string> | undefined;
-  /** Of `files`. */
-  entry?: string | undefined;
-  url?: string | undefined;
-}
-
 /**
  * Saves a component from its code, else from its files, else from its address: bundles it, describes it, stores it. If the
  * account has a component with the same code, it returns that component (docs/rest-api.md#components). Throws AppError
@@ -61,27 +51,7 @@ export interface GivenCode {
  * `unavailable` while too many components are being saved (docs/limits.md).
  */
 export async function saveComponent(platform: SaveDeps, saver: Saver, given: GivenCode): Promise<Component> {
-  return saveModules(platform, saver, loaderOf(platform, given), given.url ?? null);
-}
-
-function loaderOf(
-  { egress }: Pick<SaveDeps, "egress">,
-  { code, files, entry, url }: GivenCode,
-): ModuleLoader {
-  if (url !== undefined) checkUrlText(url, { in: "body", path: "component_url" });
-  if (entry !== undefined && files === undefined) throw invalidField("body", "entry", "belongs to files");
-  if (files !== undefined && entry === undefined)
-    throw invalidField("body", "entry", "is required with files");
-  if (code !== undefined) return fromCode(code);
-  if (files !== undefined && entry !== undefined) return fromFiles({ files, entry });
-  if (url !== undefined) return fromUrl(url, egress);
-  throw new AppError("invalid", "one of component_code, component_url is required", {
-    fields: ["component_code", "component_url"].map(path => ({
-      in: "body" as const,
-      path,
-      message: "one of the two is required",
-    })),
-  });
+  return saveModules(platform, saver, loaderOf(platform, given), given.component_url ?? null);
 }
 
 /**
@@ -109,14 +79,21 @@ async function save(
   let earlier: Component | null = null;
   const goesOn = async (hash: string): Promise<boolean> => {
     earlier = await sameCode(platform, ownerId, hash);
-    if (earlier) return false;
+    if (earlier) {
+      const given = loader.files?.();
+      if (given) await addFiles(platform, earlier._id, given);
+      return false;
+    }
     await checkCount(platform, ownerId, "components");
     await checkQuota(platform, ownerId);
     return true;
   };
   const options = { ...platform.config, account: ownerId, goesOn };
   const saved = await withBuilt(loader, options, built =>
-    describeAndStore(platform, { ownerId, userId }, built, { code: entry.text, url }),
+    describeAndStore(platform, { ownerId, userId }, built, {
+      ...{ code: entry.text, url },
+      given: loader.files?.() ?? null,
+    }),
   );
   // One of the two: it is not built only because it is known.
   return (saved ?? earlier) as Component;
@@ -126,7 +103,7 @@ async function describeAndStore(
   platform: SaveDeps,
   { ownerId, userId }: Saver,
   built: Built,
-  { code, url }: { code: string; url: string | null },
+  { code, url, given }: { code: string; url: string | null; given: GivenFiles | null },
 ): Promise<Component> {
   const sandboxes = await platform.sandboxes();
   const { usesRespond, addsSlash, ...description } = await describes.run(ownerId, () =>
@@ -157,7 +134,7 @@ async function describeAndStore(
     updated_at: now,
   };
   try {
-    await store(platform, component, built);
+    await store(platform, given ? { ...component, files: await packFiles(given) } : component, built);
     return component;
   } catch (error) {
     const winner = isDuplicateKey(error) ? await sameCode(platform, ownerId, built.hash) : null;
@@ -167,7 +144,7 @@ async function describeAndStore(
 }
 
 /** Stores component and bundle, both or neither. */
-async function store({ mongo }: SaveDeps, component: Component, built: Built): Promise<void> {
+async function store({ mongo }: SaveDeps, component: ComponentRow, built: Built): Promise<void> {
   const form = await formOfBundles(mongo);
   await transaction(mongo, async session => {
     await storeBundle(mongo, session, built, form);

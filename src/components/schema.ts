@@ -89,3 +89,18 @@ export const CODE_FIELDS = {
   ),
   component_url: Type.Optional(ComponentUrl),
 };
+
+/** The own files of a component (docs/rest-api.md#components). */
+export const ComponentFiles = Type.Object(
+  {
+    files: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+      description:
+        "Their texts by path; empty if the `code` of the component is all of it, and null if it was saved by a release that kept no " +
+        "other files: then save it again from where they are.",
+    }),
+    entry: Type.Union([Type.String(), Type.Null()], {
+      description: "The path of the file that exports the component; null without files.",
+    }),
+  },
+  { title: "ComponentFiles" },
+);

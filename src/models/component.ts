@@ -29,14 +29,21 @@ export interface Component {
   updated_at: number;
 }
 
+/** A component as it is stored. */
+export interface ComponentRow extends Component {
+  /** Its files (`GivenFiles`) as JSON with gzip, if it has several. Read only by who names the field. */
+  files?: Buffer;
+}
+
 export const Components = collection<Component>(
   "components",
-  new Schema<Component>(
+  new Schema<ComponentRow>(
     {
       _id: { type: String, required: true },
       owner_id: { type: String, required: true },
       user_id: { type: String, required: true },
       code: { type: String, required: true },
+      files: { type: Buffer, select: false },
       component_url: { type: String, default: null },
       code_hash: { type: String, required: true },
       bundle_hash: { type: String, required: true },

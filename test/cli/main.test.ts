@@ -144,7 +144,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
   it("publishes a saved component by its id", async () => {
     const saver = { ownerId: "u_1", userId: "u_1" };
     const code = 'export default { name: "Saved", version: "0.0.1", key: "saved-one", run() {} };';
-    const { _id } = await saveComponent(platform, saver, { code });
+    const { _id } = await saveComponent(platform, saver, { component_code: code });
     expect(await done("component", "publish", _id)).to.deep.equal({
       id: _id,
       key: "saved-one",

@@ -29,7 +29,7 @@ describe("saving components", () => {
 
   const saver = (ownerId: string) => ({ ownerId, userId: ownerId });
   const save = (ownerId: string, text: string, url?: string) =>
-    saveComponent(platform, saver(ownerId), { code: text, url });
+    saveComponent(platform, saver(ownerId), { component_code: text, component_url: url });
 
   it("stores the code as given, its hash, and the bundle under its own hash", async () => {
     const text = `// a comment, kept\n${code("Kept")}\n`;
@@ -66,13 +66,13 @@ describe("saving components", () => {
     const { npmEnvironment, cacheDir } = await fixturePackages();
     const text = `import ms from "ms"; ${code("With packages")} export { ms };`;
     const withPackages = { ...platform, config: { ...platform.config, npmEnvironment, cacheDir } };
-    const first = await saveComponent(withPackages, saver(owner), { code: text });
+    const first = await saveComponent(withPackages, saver(owner), { component_code: text });
     const useless = {
       ...platform,
       config: { ...platform.config, cacheDir: "/dev/null/none" },
       sandboxes: () => Promise.reject(new Error("not needed")),
     };
-    expect((await saveComponent(useless, saver(owner), { code: text }))._id).to.equal(first._id);
+    expect((await saveComponent(useless, saver(owner), { component_code: text }))._id).to.equal(first._id);
   });
 
   it("is rejected for an account with too many saves under way, and for no other account", async () => {

@@ -23,7 +23,7 @@ describe("bundles of several accounts", () => {
   it("are there as long as a component has them, whatever is saved and deleted at the same time", async function () {
     this.timeout(120_000);
     const text = code("Common");
-    const save = () => saveComponent(platform, saver(), { code: text });
+    const save = () => saveComponent(platform, saver(), { component_code: text });
     let components: Component[] = await Promise.all([save(), save(), save(), save()]);
     const hash = components[0]?.bundle_hash ?? "";
     for (let round = 0; round < 5; round += 1) {
@@ -44,7 +44,8 @@ describe("bundles of several accounts", () => {
     for (let round = 0; round < 5; round += 1) {
       const text = code(`Last ${round}`);
       const components = [];
-      for (let n = 0; n < 4; n += 1) components.push(await saveComponent(platform, saver(), { code: text }));
+      for (let n = 0; n < 4; n += 1)
+        components.push(await saveComponent(platform, saver(), { component_code: text }));
       await Promise.all(components.map(one => deleteComponent(platform, one)));
       expect(await stored(components[0]?.bundle_hash ?? "")).to.equal(null);
     }

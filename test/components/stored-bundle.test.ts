@@ -40,7 +40,7 @@ describe("stored bundles", () => {
 
   it("are packed", async () => {
     const { bundle_hash } = await saveComponent(platform, saver(), {
-      code: code("Packed"),
+      component_code: code("Packed"),
     });
     const found = await stored(bundle_hash);
     expect(found).to.have.property("packed");
@@ -85,14 +85,14 @@ describe("stored bundles", () => {
   it("are stored as earlier releases read them, while processes of such may run", async () => {
     const text = code("Plain");
     const { bundle_hash } = await asBefore(bundlesInParts, () =>
-      asBefore(packedBundles, () => saveComponent(platform, saver(), { code: text })),
+      asBefore(packedBundles, () => saveComponent(platform, saver(), { component_code: text })),
     );
     expect((await stored(bundle_hash))?.code).to.include('"Plain"');
   });
 
   it("that are damaged are never given to a sandbox", async () => {
-    const { bundle_hash } = await saveComponent(platform, saver(), { code: code("Whole") });
-    const other = await saveComponent(platform, saver(), { code: code("Other") });
+    const { bundle_hash } = await saveComponent(platform, saver(), { component_code: code("Whole") });
+    const other = await saveComponent(platform, saver(), { component_code: code("Other") });
     const packed = (await stored(other.bundle_hash))?.packed;
     await Bundles(platform.mongo).updateOne({ _id: bundle_hash }, { $set: { packed } });
     const error = await textOf(platform, bundle_hash).catch((error: Error) => error);
@@ -110,7 +110,7 @@ describe("stored bundles", () => {
       const withPackages = { ...platform, config: { ...platform.config, npmEnvironment, cacheDir } };
       const text = `import first from "holds-much"; import second from "holds-more";
 export default { name: "${name}", version: "0.0.1", run() { this.$emit([first, second]); } };`;
-      return saveComponent(withPackages, saver(), { code: text });
+      return saveComponent(withPackages, saver(), { component_code: text });
     };
     before(async () => {
       const much = (name: string) => ({

@@ -184,4 +184,70 @@ describe("code that is not saved", () => {
       expect((await api.request("POST", "/components/try", { body: wrong })).status).to.equal(400);
     });
   }
+
+  describe("of several files", () => {
+    const FILES = {
+      "app/main.mjs":
+        'import { twice } from "../lib/ twice.mjs";\nimport { n } from "./n";\nexport default { name: "Several", version: "0.0.1", run(event) { this.$emit({ n: twice(event.n) + n }); } };',
+      "lib/ twice.mjs":
+        "export function twice(n) {\n  if (n === 13) throw new Error('on purpose');\n  return 2 * n;\n}",
+      "app/n.ts": "export const n: number = 1;",
+    };
+    const entry = "app/main.mjs";
+    const with_ = (files: Record<string, string>) => ({ files: { ...FILES, ...files }, entry });
+
+    it("is described, and runs", async () => {
+      const { ok, component } = await api.expect(200, "POST", "/components/describe", { body: with_({}) });
+      expect([ok, component.name]).to.deep.equal([true, "Several"]);
+      const tried = await api.expect(200, "POST", "/components/try", {
+        body: { ...with_({}), event: { n: 2 } },
+      });
+      expect(tried.emits[0].event).to.deep.equal({ n: 5 });
+    });
+
+    const FAULTS: [string, Record<string, string>, object][] = [
+      [
+        "a syntax error",
+        { "lib/ twice.mjs": "export function {" },
+        { path: "files", file: "lib/ twice.mjs", line: 1 },
+      ],
+      ["a syntax error of the entry", { "app/main.mjs": "\nexport {" }, { file: "app/main.mjs", line: 2 }],
+      [
+        "an import of nothing",
+        { "app/n.ts": '\nimport "./none";' },
+        { path: "files", file: "app/n.ts", line: 2 },
+      ],
+      [
+        "an error while it is loaded",
+        { "app/n.ts": "export const n = 1;\n  none;" },
+        { file: "app/n.ts", line: 2, column: 3 },
+      ],
+      [
+        "a missing version",
+        { "app/main.mjs": 'export default { name: "x", run() {} };' },
+        { path: "version", file: null },
+      ],
+    ];
+    for (const [what, files, error] of FAULTS) {
+      it(`has ${what} named, in its file and line`, async () => {
+        const { ok, errors } = await api.expect(200, "POST", "/components/describe", { body: with_(files) });
+        expect(ok).to.equal(false);
+        expect(errors[0]).to.include(error);
+      });
+    }
+
+    it("has what its run throws named, in its file and line", async () => {
+      const { error } = await api.expect(200, "POST", "/components/try", {
+        body: { ...with_({}), event: { n: 13 } },
+      });
+      expect(error).to.include({ message: "on purpose", file: "lib/ twice.mjs", line: 2 });
+    });
+
+    it("needs code in one of the fields, and an entry", async () => {
+      for (const path of ["/components/describe", "/components/try"]) {
+        for (const body of [{}, { files: FILES }, { files: FILES, entry: "none.mjs" }, { entry }])
+          expect((await api.request("POST", path, { body })).status, JSON.stringify(body)).to.equal(400);
+      }
+    });
+  });
 });

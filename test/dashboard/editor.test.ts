@@ -181,6 +181,42 @@ describe("the editor of a source's code", () => {
     await until(async () => (await editor().innerText()).includes("New items"));
   });
 
+  it("shows each file of a component, and keeps those that are not changed", async () => {
+    const files = {
+      "app/main.mjs": `import { word } from "../lib/word.mjs";\n${code("word")}`,
+      "lib/word.mjs": 'export const word = "before";\n',
+    };
+    const several = await api.createSource({ files, entry: "app/main.mjs", name: "several" });
+    await tab.open(`/sources/${several.id}/code`);
+    await editor().waitFor();
+    const file = page.getByLabel("File", { exact: true });
+    expect(await file.inputValue()).to.equal("app/main.mjs");
+    await file.selectOption("lib/word.mjs");
+    await inEditor(".cm-line").getByText('"before"').waitFor();
+    await write("export const word = {;\n");
+    await page.getByText(/^lib\/word\.mjs, line 1: /).waitFor();
+    await inEditor(".cm-lintRange-error, .cm-lintPoint-error").first().waitFor();
+    await write('export const word = "after";\n');
+    await page.getByRole("button", { name: "Run once" }).click();
+    await page.getByText('"after"').last().waitFor();
+    await file.selectOption("app/main.mjs");
+    await write(`import { word } from "../lib/word.mjs";\n${code("word + 1")}`);
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await deploy().click();
+    await page.getByText("Deployed.").waitFor();
+    const { component_id } = await api.expect(200, "GET", `/sources/${several.id}`);
+    expect(await api.expect(200, "GET", `/components/${component_id}/files`)).to.deep.equal({
+      files: {
+        "app/main.mjs": `import { word } from "../lib/word.mjs";\n${code("word + 1")}`,
+        "lib/word.mjs": 'export const word = "after";\n',
+      },
+      entry: "app/main.mjs",
+    });
+    await tab.open(`/components/${component_id}`);
+    await file.selectOption("lib/word.mjs");
+    await inEditor(".cm-line").getByText('"after"').waitFor();
+  });
+
   it("meets no error of the browser on the way", () => {
     const notes = tab.problems.filter(one => !/status of 4\d\d/.test(one));
     expect(notes).to.deep.equal([]);

@@ -7,9 +7,9 @@ import type { Platform } from "../../platform.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import { withBuilt } from "../builder/with-built.ts";
 import { type DescribedComponent, describeComponent } from "../describe.ts";
-import { fromCode } from "../load-modules.ts";
+import type { ModuleLoader } from "../load-modules.ts";
 
-export type TrialDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
+export type TrialDeps = ConnectDeps & Pick<Platform, "config" | "egress" | "sandboxes">;
 
 /** Code that is described or tried now. None waits here: what is heavy about it waits for slots of its own. */
 const trials = new FairSlots({
@@ -37,12 +37,12 @@ export interface TrialBuild {
 export async function withTrialBuild<T>(
   platform: TrialDeps,
   ownerId: string,
-  code: string,
+  loader: ModuleLoader,
   use: (built: TrialBuild) => Promise<T>,
 ): Promise<T> {
   await checkQuota(platform, ownerId);
   const options = { ...platform.config, account: ownerId };
-  const used = await withBuilt(fromCode(code), options, async ({ bundle, packages }) => {
+  const used = await withBuilt(loader, options, async ({ bundle, packages }) => {
     const description = await describeComponent(await platform.sandboxes(), bundle, {
       owner: ownerId,
       onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),

@@ -1,10 +1,11 @@
 import { AppError } from "../../lib/errors.ts";
+import { type GivenCode, loaderOf, namedFiles } from "../given-code.ts";
 import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
-import { type Place, placeInMessage } from "./place.ts";
+import { type FilePlace, placeInMessage } from "./place.ts";
 
 /** What is wrong with code that can't be saved. */
-export interface CodeError extends Place {
-  /** Where in the component it is, such as `props.timer.type`; `component_code` for the code as a whole. */
+export interface CodeError extends FilePlace {
+  /** Where in the component it is, such as `props.timer.type`; the field of the request for the code as a whole. */
   path: string;
   message: string;
 }
@@ -16,12 +17,13 @@ export interface CodeError extends Place {
 export async function describeCode(
   platform: TrialDeps,
   ownerId: string,
-  code: string,
+  given: GivenCode,
 ): Promise<{ built: Omit<TrialBuild, "bundle"> } | { errors: CodeError[] }> {
+  const loader = loaderOf(platform, given);
   try {
     return {
       built: await inTrial(ownerId, () =>
-        withTrialBuild(platform, ownerId, code, async ({ description, packages }) => ({
+        withTrialBuild(platform, ownerId, loader, async ({ description, packages }) => ({
           description,
           packages,
         })),
@@ -30,9 +32,10 @@ export async function describeCode(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "invalid") throw error;
     const fields =
-      error.fields.length > 0 ? error.fields : [{ path: "component_code", message: error.message }];
+      error.fields.length > 0 ? error.fields : [{ path: loader.field.path, message: error.message }];
+    const files = namedFiles(loader, given);
     return {
-      errors: fields.map(({ path, message }) => ({ path, message, ...placeInMessage(message) })),
+      errors: fields.map(({ path, message }) => ({ path, message, ...placeInMessage(message, files) })),
     };
   }
 }

@@ -2,10 +2,12 @@ import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "typebox";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
+import { CODE_SOURCES } from "../given-code.ts";
 import { typeOf } from "../is-action.ts";
 import { ownWords, presentProps } from "../present.ts";
-import { ComponentCode, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
+import { CODE_FIELDS, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
 import { describeCode } from "./describe-code.ts";
 import { EmitSchema, presentEmit } from "./present-emits.ts";
@@ -23,6 +25,7 @@ const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Typ
 const place = {
   line: OrNull(Type.Integer(), "In the code, from 1; null if it is not known."),
   column: OrNull(Type.Integer(), "From 1."),
+  file: OrNull(Type.String(), "Path of the file, of a component that has several; null if it is not known."),
 };
 
 const DescribedCode = Type.Object(
@@ -31,7 +34,8 @@ const DescribedCode = Type.Object(
     errors: Type.Array(
       Type.Object({
         path: Type.String({
-          description: "Such as `props.timer.type`; `component_code` for the code as a whole.",
+          description:
+            "Such as `props.timer.type`; the field of the request, such as `component_code`, for the code as a whole.",
         }),
         message: Type.String(),
         ...place,
@@ -141,12 +145,14 @@ export const trialRoutes = [
     summary: "Check code without saving it",
     description: "What is wrong with the code is in `errors`, with its line, and not a 400.",
     access: { kind: "owner" },
-    body: Type.Object({ component_code: ComponentCode }),
+    body: Type.Object(CODE_FIELDS),
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
+    requiresOneOf: CODE_SOURCES,
     response: data(200, DescribedCode),
     errors: ["unavailable"],
     example: { body: { component_code: code }, response: exampleDescribed },
     handler: async ({ deps, body, owner }) => {
-      const found = await describeCode(deps, owner, body.component_code);
+      const found = await describeCode(deps, owner, body);
       if ("errors" in found) return { ok: false, errors: found.errors, component: null };
       const { description, packages } = found.built;
       return {
@@ -179,7 +185,7 @@ export const trialRoutes = [
       "that could not be saved are a 400.",
     access: { kind: "owner" },
     body: Type.Object({
-      component_code: ComponentCode,
+      ...CODE_FIELDS,
       configured_props: Type.Optional(Type.Record(Type.String(), Json)),
       event: Type.Optional(Json),
       sample_emit: Type.Optional(
@@ -194,12 +200,14 @@ export const trialRoutes = [
         }),
       ),
     }),
+    maxBodyBytes: LIMITS.componentBodyBytes.value,
+    requiresOneOf: CODE_SOURCES,
     response: data(200, TriedCode),
     errors: ["unavailable"],
     example: { body: { component_code: code, event: { body: { hello: "world" } } }, response: exampleTried },
     handler: async ({ deps, body, owner }) => {
       const tried = await tryCode(deps, owner, {
-        code: body.component_code,
+        given: body,
         configuredProps: body.configured_props,
         event: body.event ?? {},
         isSample: body.sample_emit ?? false,

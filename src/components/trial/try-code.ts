@@ -18,13 +18,15 @@ import type {
 import { callAdditionalProps, type MakingCode } from "../additional-props/call-additional-props.ts";
 import { makeProps } from "../additional-props/make-props.ts";
 import { configureFor } from "../configure-for.ts";
+import { type GivenCode, loaderOf, namedFiles } from "../given-code.ts";
 import { isAction } from "../is-action.ts";
+import type { GivenFiles } from "../read-files.ts";
 import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { callOnce } from "./call-once.ts";
-import { type Place, placeInStack } from "./place.ts";
+import { type FilePlace, placeInFiles } from "./place.ts";
 
 export interface TryRequest {
-  code: string;
+  given: GivenCode;
   /** As a source's `configured_props`. */
   configuredProps?: unknown;
   /** What `run` receives. */
@@ -41,7 +43,7 @@ export interface Tried {
   emitsLeftOut: number;
   logs: LogLine[];
   response: HttpResponse | null;
-  error: ({ code: string; message: string; stack: string } & Place) | null;
+  error: ({ code: string; message: string; stack: string } & FilePlace) | null;
   /** What `$.service.db` holds afterwards; null if that is too much to show. */
   db: Record<string, unknown> | null;
   durationMs: number;
@@ -57,8 +59,12 @@ const SHOWN_BYTES = LIMITS.trialShownBytes.value;
  * `unavailable`.
  */
 export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
+  const loader = loaderOf(platform, request.given);
   return inTrial(ownerId, () =>
-    withTrialBuild(platform, ownerId, request.code, built => runOnce(platform, ownerId, built, request)),
+    withTrialBuild(platform, ownerId, loader, async built => {
+      const { result, response } = await runOnce(platform, ownerId, built, request);
+      return shown(result, { response, before: request.db, files: namedFiles(loader, request.given) });
+    }),
   );
 }
 
@@ -67,7 +73,7 @@ async function runOnce(
   ownerId: string,
   { bundle, description }: TrialBuild,
   request: TryRequest,
-): Promise<Tried> {
+): Promise<{ result: CallResult; response: HttpResponse | null }> {
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
@@ -77,17 +83,16 @@ async function runOnce(
   const stored = configureFor(description)(props, given);
   await checkConnections(platform, ownerId, props, stored);
   const connected = await tryConnectProps(platform, ownerId, { props, values: stored });
-  if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
+  if ("error" in connected) return { result: { ...NOT_CALLED, error: connected.error }, response: null };
   const oneCall = isAction(description)
     ? actionCall(platform, props, connected.values, request)
     : sourceCall(props, connected.values, request);
   let response: HttpResponse | null = null;
-  const { db } = request;
   const result = await callOnce(
     platform,
     ownerId,
     bundle,
-    { ...oneCall, added: added.map(boundProp), db },
+    { ...oneCall, added: added.map(boundProp), db: request.db },
     {
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
       use: { tokens: connected.tokens, by: "code on trial" },
@@ -96,7 +101,7 @@ async function runOnce(
       },
     },
   );
-  return shown(isAction(description) ? withExports(result) : result, response, db);
+  return { result: isAction(description) ? withExports(result) : result, response };
 }
 
 /** Returns the props that the code's `additionalProps` makes of the given ones. Throws as `makeProps` does. */
@@ -146,7 +151,14 @@ function withExports(result: CallResult): CallResult {
 /** The result of code that was not called. */
 const NOT_CALLED: CallResult = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 
-function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
+interface Around {
+  response: HttpResponse | null;
+  /** What `$.service.db` held. */
+  before: Record<string, unknown>;
+  files: GivenFiles | null;
+}
+
+function shown(result: CallResult, { response, before, files }: Around): Tried {
   const { emits, error, logs, durationMs, cpuMs } = result;
   const shownEmits: Emit[] = [];
   let bytes = 0;
@@ -161,7 +173,7 @@ function shown(result: CallResult, response: HttpResponse | null, before: Record
     emitsLeftOut: emits.length - shownEmits.length,
     logs,
     response,
-    error: error ? { ...error, ...placeInStack(error.stack) } : null,
+    error: error ? { ...error, ...placeInFiles(error.stack, files) } : null,
     db: JSON.stringify(db).length > SHOWN_BYTES ? null : db,
     durationMs,
     cpuMs,

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { codeAt } from "../../../src/cli/deploy/code-at.ts";
-import { fromFiles, type GivenFiles } from "../../../src/components/given-files.ts";
+import { fromFiles } from "../../../src/components/given-files.ts";
 import { fromFile } from "../../../src/components/load-modules.ts";
 import { readModuleGraph } from "../../../src/components/module-graph.ts";
+import type { GivenFiles } from "../../../src/components/read-files.ts";
 
 const MANIFEST = (dependencies: object) =>
   JSON.stringify({ name: "secret-name", private: true, dependencies });

@@ -25,12 +25,17 @@ export class Components {
     return this.#connection.send("get", "/components/{id}", { params: { id } }, options);
   }
 
+  /** Fetches the own files of a component, as a request that edits it takes them. */
+  files(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/components/{id}/files", { params: { id } }, options);
+  }
+
   /** Fetches a published component by its key. */
   getPublished(key: string, options?: CallOptions) {
     return this.#connection.send("get", "/components/registry/{key}", { params: { key } }, options);
   }
 
-  /** Saves a component, by its code or its address. */
+  /** Saves a component, by its code, its files or its address. */
   create(body: BodyOf<"/components", "post">, options?: CallOptions) {
     return this.#connection.send("post", "/components", { body }, { usualMs: BUILD_MS, ...options });
   }
