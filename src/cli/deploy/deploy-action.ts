@@ -41,7 +41,8 @@ export async function deployAction(
   const { id } = existing
     ? await client.destinations.update(existing.id, { action: { ...code, configured_props: props } })
     : await client.destinations.create({
-        ...{ name, action: { component_id: component.id, configured_props: props } },
+        name,
+        action: { component_id: component.id, configured_props: props },
       });
   return { id, name, component_id: component.id, deployed: existing ? "updated" : "created" };
 }
