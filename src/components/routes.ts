@@ -101,7 +101,7 @@ export const componentRoutes = [
     id: "getRegistryComponent",
     tag,
     summary: "Get a published component by key",
-    description: "Only components that the operator or their owner has published have a key here.",
+    description: "Only components that the operator has published have a key here.",
     access: {
       kind: "resource",
       what: "component",
