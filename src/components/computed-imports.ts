@@ -73,9 +73,10 @@ export function moduleOfFiles(imports: readonly string[], isImport: boolean): st
   const call = isImport ? "import" : "require";
   const known = imports.map(name => `${JSON.stringify(name)}:()=>${call}(${JSON.stringify(name)})`);
   const gone = `Object.assign(new Error("Cannot find module '"+path+"': it is not with the component"),{code:"MODULE_NOT_FOUND"})`;
+  // Only an `import` may be called with the name of a package: a name with a fixed beginning is a path.
   const otherwise = isImport
     ? `/^\\./.test(path)?Promise.reject(${gone}):import(path)`
-    : `(()=>{if(/^\\./.test(path))throw ${gone};return(0,globalThis.require)(path)})()`;
+    : `(()=>{throw ${gone}})()`;
   return `const known={__proto__:null,${known.join(",")}};
 module.exports=path=>{for(const end of ${JSON.stringify(ENDS)})if(path+end in known)return known[path+end]();return ${otherwise}};`;
 }

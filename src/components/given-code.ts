@@ -30,12 +30,8 @@ export function loaderOf(
   if (code !== undefined) return fromCode(code);
   if (files !== undefined && entry !== undefined) return fromFiles({ files, entry });
   if (url !== undefined) return fromUrl(url, egress);
-  throw new AppError("invalid", "one of component_code, component_url is required", {
-    fields: ["component_code", "component_url"].map(path => ({
-      in: "body" as const,
-      path,
-      message: "one of the two is required",
-    })),
+  throw new AppError("invalid", `one of ${CODE_SOURCES.join(", ")} is required`, {
+    fields: CODE_SOURCES.map(path => ({ in: "body" as const, path, message: "one of these is required" })),
   });
 }
 

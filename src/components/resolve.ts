@@ -3,6 +3,7 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Component } from "../models/component.ts";
 import type { Deployer } from "./deployer.ts";
 import { findComponentToRun } from "./find.ts";
+import { CODE_SOURCES } from "./given-code.ts";
 import { isAction } from "./is-action.ts";
 import { type SaveDeps, saveComponent } from "./save.ts";
 
@@ -16,8 +17,9 @@ export interface ComponentInput {
   key?: string;
 }
 
-/** In the order in which they count. */
-const FIELDS = ["component_id", "key", "component_code", "files", "component_url", "entry"] as const;
+/** The fields of which a request that names a component has one, in the order in which they count. */
+export const COMPONENT_SOURCES = ["component_id", "key", ...CODE_SOURCES] as const;
+const FIELDS = [...COMPONENT_SOURCES, "entry"] as const;
 
 const URL_FIELD = { in: "body", path: "component_url" } as const;
 
@@ -67,8 +69,8 @@ async function findOrSave(platform: SaveDeps, deployer: Deployer, input: Compone
     return component;
   }
   if (!namesComponent(input)) {
-    throw new AppError("invalid", "one of component_id, component_code, component_url is required", {
-      fields: ["component_id", "component_code", "component_url"].map(path => ({
+    throw new AppError("invalid", `one of ${COMPONENT_SOURCES.join(", ")} is required`, {
+      fields: COMPONENT_SOURCES.map(path => ({
         in: "body" as const,
         path,
         message: "one of these is required",

@@ -5,6 +5,7 @@ import {
 } from "../components/additional-props/schema.ts";
 import { OptionsRequestSchema, OptionsSchema } from "../components/configure/schema.ts";
 import { deployerOf } from "../components/deployer.ts";
+import { COMPONENT_SOURCES } from "../components/resolve.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -115,7 +116,7 @@ export const sourceRoutes = [
     access: { kind: "owner" },
     body: NewSource,
     maxBodyBytes: LIMITS.componentBodyBytes.value,
-    requiresOneOf: ["component_id", "key", "component_code", "files", "component_url"],
+    requiresOneOf: COMPONENT_SOURCES,
     response: data(201, SourceSchema),
     links: { createSubscription: "emitter_id" },
     errors: ["conflict", "limit-reached", "not-found", "unavailable"],
