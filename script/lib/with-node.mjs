@@ -7,12 +7,12 @@ import { runScript, UserError } from "./user-error.mjs";
 
 const HELP = `Usage: script/with-node MAJOR COMMAND [ARGUMENTS]
 
-Runs a command with Node.js MAJOR (20, 22 or 24) first on the PATH. The version is pinned; it is installed once into
+Runs a command with Node.js MAJOR (20, 22, 24 or 26) first on the PATH. The version is pinned; it is installed once into
 .cache/, from the npm registry (Linux and macOS).
 
   script/with-node 24 npm run test:unit`;
 
-const VERSIONS = { 20: "20.19.5", 22: "22.20.0", 24: "24.9.0" };
+const VERSIONS = { 20: "20.19.5", 22: "22.20.0", 24: "24.9.0", 26: "26.9.0" };
 
 async function main() {
   const [major, program, ...args] = process.argv.slice(2);
