@@ -82,7 +82,7 @@ export const deliveryRoutes = [
     id: "getDelivery",
     tag: "Deliveries",
     summary: "Get a delivery with its attempts, and what they send",
-    description: "`expand=event` adds the body and the headers of the next or last request.",
+    description: "`expand=event` adds the event, and what a function made of it.",
     access: ownDelivery,
     query: DeliveryExpand,
     response: data(200, DeliveryDetail),

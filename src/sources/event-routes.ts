@@ -85,7 +85,7 @@ export const sourceEventRoutes = [
     tag,
     summary: "List the last errors of a source",
     description:
-      "Up to the last 100, the newest last; each with the event on which the component threw, and its stack.",
+      "Up to the last 100, newest first; each with the event on which the component threw, and its stack.",
     access: ownSource,
     example: { params, response: failed },
     stream: "errors",
@@ -95,7 +95,7 @@ export const sourceEventRoutes = [
     id: "listSourceLogs",
     tag,
     summary: "List the last log lines of a source",
-    description: "Up to the last 100 lines that the component wrote with `console`, the newest last.",
+    description: "Up to the last 100 lines that the component wrote with `console`, newest first.",
     access: ownSource,
     example: { params, response: logged },
     stream: "logs",

@@ -133,7 +133,7 @@ export const sourceRoutes = [
     tag,
     summary: "Get a source by id or name slug",
     description:
-      "With what its list does not show: the events that it dropped, the props that its code added, which secrets are set, and its next tick. A name slug is looked up in your own account.",
+      "With what its list does not show: the events that it dropped, the props that its code added, which secrets are set, and its next tick. A name slug means the source of the account that the request is for, or else the only one that you can access.",
     access: ownSource,
     response: data(200, SourceDetailSchema),
     example: {

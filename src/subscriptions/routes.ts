@@ -122,7 +122,7 @@ export const subscriptionRoutes = [
     id: "deleteSubscriptionById",
     tag,
     summary: "Delete a subscription by its id",
-    description: "Events that were emitted before are still delivered.",
+    description: "Deliveries that wait end as `subscription-deleted`.",
     access: ownSubscription,
     response: empty(204),
     example: { params },
