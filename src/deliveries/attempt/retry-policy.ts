@@ -3,8 +3,8 @@
  *
  * 1. An attempt is sent (`send.ts`). Any 2xx delivers. A 410 fails the delivery and disables the webhook.
  * 2. Any other result is a failed attempt. `decide` takes the next step of the schedule: after the first failed attempt
- *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter if it is later than the step, by up to
- *    2 h; a 429 or a time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
+ *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to between the step and
+ *    2 h more; a 429 or a time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
  * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
  *    (`record.ts`), and then a delayed job `next-attempt` is enqueued for that generation. A crash between the two leaves
  *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`). A retry that is far away
