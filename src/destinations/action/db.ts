@@ -3,6 +3,7 @@ import { SourceMemories } from "../../models/source.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
+import { isDuplicateKey } from "../../store/mongo.ts";
 
 /** What `$.service.db` holds. */
 export type Db = Record<string, unknown>;
@@ -10,7 +11,6 @@ type Deps = Pick<Platform, "mongo">;
 
 /** Other attempts may store at the same moment; each try is lost to one that succeeds. */
 const TRIES = 50;
-const DUPLICATE_KEY = 11_000;
 
 /** True if an action's code has a db of its own. */
 export const hasDb = (props: DescribedProp[]): boolean => props.some(({ type }) => type === "$.service.db");
@@ -52,7 +52,7 @@ async function insert(
     await SourceMemories(mongo).insertMany([memory]);
     return true;
   } catch (error) {
-    if ((error as { code?: unknown }).code === DUPLICATE_KEY) return false;
+    if (isDuplicateKey(error)) return false;
     throw error;
   }
 }
