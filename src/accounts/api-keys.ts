@@ -75,12 +75,13 @@ export const presentOrigin = ({ made_with, ends_with_provider }: KeyOrigin) => (
  */
 export async function revokeProviderKeys(platform: Deps, userId: string): Promise<number> {
   const keys = ApiKeys(platform.mongo);
-  const ending = { user_id: userId, ends_with_provider: true as const, revoked_at: null };
-  const ids = (await keys.find(ending, { _id: 1 }).lean()).map(({ _id }) => _id);
+  const ending = { user_id: userId, ends_with_provider: true as const };
   const revoked_at = unixSeconds(platform.clock());
-  await keys.updateMany({ _id: { $in: ids }, revoked_at: null }, { $set: { revoked_at } });
+  // In one step, so that a key which is being made meanwhile is either among them or sees that its maker has ended.
+  const { modifiedCount } = await keys.updateMany({ ...ending, revoked_at: null }, { $set: { revoked_at } });
+  const ids = (await keys.find(ending, { _id: 1 }).lean()).map(({ _id }) => _id);
   await Sessions(platform.mongo).deleteMany({ key_id: { $in: ids } });
-  return ids.length;
+  return modifiedCount;
 }
 
 /**

@@ -44,6 +44,13 @@ export async function createOwnKey(
   }
   const created = newKey(platform, userId, name, await originOf(platform, keyId));
   await keys.insertOne(created.key);
+  try {
+    // What ends the credential from now on finds the key; what ended it before may have missed it.
+    await originOf(platform, keyId);
+  } catch (error) {
+    await keys.deleteOne({ _id: created.key._id });
+    throw error;
+  }
   return created;
 }
 
