@@ -77,7 +77,7 @@ export async function revokeProviderKeys(platform: Deps, userId: string): Promis
   const keys = ApiKeys(platform.mongo);
   const ending = { user_id: userId, ends_with_provider: true as const };
   const revoked_at = unixSeconds(platform.clock());
-  // In one step, so that a key which is being made meanwhile is either among them or sees that its maker has ended.
+  // In one step, so that a key that is being made is among them, or sees that what it was made with has ended.
   const { modifiedCount } = await keys.updateMany({ ...ending, revoked_at: null }, { $set: { revoked_at } });
   const ids = (await keys.find(ending, { _id: 1 }).lean()).map(({ _id }) => _id);
   await Sessions(platform.mongo).deleteMany({ key_id: { $in: ids } });
