@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
+import { plain } from "../output/plain.ts";
 import { note, print, printJson } from "../output/print.ts";
 import type { Access } from "../remote/access.ts";
 import { explain } from "../remote/explain.ts";
@@ -10,7 +12,7 @@ import type { Change } from "./change.ts";
 import type { Plan } from "./make-plan.ts";
 import type { ReadVariable } from "./references.ts";
 
-interface Options {
+interface Options extends Confirmed {
   file: string;
   plan?: boolean;
   exitCode?: boolean;
@@ -34,6 +36,8 @@ is never printed. docs/cli.md describes the file.
   headwater apply -f headwater.yaml --plan
   headwater apply -f headwater.yaml --prune
 
+--prune asks before it deletes anything; --yes does not ask, and is needed without a terminal.
+
 Exit code 3 with --plan --exit-code: there is something to change.`;
 
 /** With `--plan --exit-code`: the server differs from the file. */
@@ -41,8 +45,7 @@ const EXIT_DIFFERS = 3;
 const CONNECT_MS = 10_000;
 
 export function applyCommand(program: Command, tools: RemoteTools, applyTools: ApplyTools): void {
-  const command = program
-    .command("apply")
+  const command = yesOption(program.command("apply"))
     .description(
       "make workflows, sources, webhooks, destinations, actions and subscriptions as a file declares them",
     )
@@ -113,6 +116,10 @@ async function carryOut(
   if (options.plan) {
     if (options.exitCode && all.length > 0) process.exitCode = EXIT_DIFFERS;
     return;
+  }
+  if (options.prune && deletions.length > 0) {
+    const names = deletions.map(({ kind, name }) => `${kind} ${plain(name)}`);
+    await confirmDeletion(names.join(", "), options);
   }
   for (const [done, change] of all.entries()) {
     await change.apply(ids).catch(error => {

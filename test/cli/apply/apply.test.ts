@@ -211,14 +211,18 @@ webhooks:
       /kept without --prune: subscription shop\/orders → shop\/inbox, source shop\/beat/,
     );
     expect(await list("sources")).to.have.length(2);
-    const pruned = await applied(less, "--prune");
+    const unasked = await apply(less, "--prune");
+    expect([unasked.code, unasked.stderr]).to.deep.equal([2, unasked.stderr]);
+    expect(unasked.stderr).to.match(/--yes: is needed without a terminal, to delete .*source shop\/beat/);
+    expect(await list("sources")).to.have.length(2);
+    const pruned = await applied(less, "--prune", "--yes");
     expect(pruned)
       .to.match(/^- source shop\/beat$/m)
       .and.to.match(/2 to delete/);
     expect((await list("sources")).map(({ name }) => name)).to.deep.equal(["shop/orders"]);
     expect((await list("webhooks")).map(({ name }) => name)).to.have.members(["shop/inbox", "by hand"]);
     expect((await list("subscriptions")).map(({ listener_id }) => listener_id)).to.deep.equal([own.id]);
-    expect(await applied(less, "--prune")).to.equal("Nothing to change.\n");
+    expect(await applied(less, "--prune", "--yes")).to.equal("Nothing to change.\n");
   });
 
   it("reads the file from the standard input", async () => {

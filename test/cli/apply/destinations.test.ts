@@ -201,7 +201,7 @@ subscriptions:
     const kept = await applier.apply(`${less}\n`);
     expect(kept.stderr).to.include("destination shop/archive").and.to.include("action shop/note");
     expect(await destinations()).to.have.length(4);
-    await applier.applied(`${less}\n`, "--prune");
+    await applier.applied(`${less}\n`, "--prune", "--yes");
     expect((await destinations()).map(({ name }) => name)).to.deep.equal(["by hand"]);
   });
 
