@@ -14,7 +14,7 @@ export interface FieldChange {
 /** One thing that is to be made, changed or deleted. */
 export interface Change {
   action: "create" | "update" | "delete";
-  kind: "webhook" | "destination" | "action" | "source" | "workflow" | "subscription";
+  kind: "connection" | "webhook" | "destination" | "action" | "source" | "workflow" | "subscription";
   /** As a person finds it: `shop/orders`, or `shop/orders → shop/inbox`. */
   name: string;
   fields: FieldChange[];

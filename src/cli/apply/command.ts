@@ -7,6 +7,7 @@ import { note, print, printJson } from "../output/print.ts";
 import type { Access } from "../remote/access.ts";
 import { explain } from "../remote/explain.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { UsageError } from "../usage-error.ts";
 import { ANY_ADDRESS } from "./any-address.ts";
 import type { Change } from "./change.ts";
 import type { Plan } from "./make-plan.ts";
@@ -28,8 +29,8 @@ export interface ApplyTools {
 }
 
 const HELP = `
-Makes the workflows, sources, webhooks, destinations, actions and subscriptions of a file, and changes those that differ;
-applying it twice changes nothing.
+Makes the connections, workflows, sources, webhooks, destinations, actions and subscriptions of a file, and changes those that
+differ; applying it twice changes nothing.
 What it makes is called "<project>/<name>", and is known by that. \${NAME} in a value is a variable of the environment, and
 is never printed. docs/cli.md describes the file.
 
@@ -47,7 +48,7 @@ const CONNECT_MS = 10_000;
 export function applyCommand(program: Command, tools: RemoteTools, applyTools: ApplyTools): void {
   const command = yesOption(program.command("apply"))
     .description(
-      "make workflows, sources, webhooks, destinations, actions and subscriptions as a file declares them",
+      "make connections, workflows, sources, webhooks, destinations, actions and subscriptions as a file declares them",
     )
     .requiredOption(
       "-f, --file <file>",
@@ -58,7 +59,7 @@ export function applyCommand(program: Command, tools: RemoteTools, applyTools: A
     .option("--prune", "also delete what the project has on the server and not in the file")
     .option("--secrets", "send secrets and headers again without comparing them")
     .option("--show-keys", "print the signing keys of webhooks that are made")
-    .option("--json", "print {changes, kept} as JSON")
+    .option("--json", "print {changes, kept, consents} as JSON")
     .addHelpText("after", HELP);
   remoteAction<Options>(command, tools, async ({ client, access, options }) => {
     await apply(client, access, options, applyTools);
@@ -93,6 +94,7 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
     });
     await carryOut(plan, access, options);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { code = "invalid", message } = explain(error, access.url) as Partial<AppError>;
     throw new AppError(code, declared.redact(message ?? String(error)), { cause: error });
   } finally {
@@ -101,7 +103,7 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
 }
 
 async function carryOut(
-  { changes, deletions, goOn, ids }: Plan,
+  { changes, deletions, goOn, consents, ids }: Plan,
   access: Access,
   options: Options,
 ): Promise<void> {
@@ -110,11 +112,12 @@ async function carryOut(
   const kept = options.prune
     ? []
     : [...deletions.map(({ kind, name }) => `${kind} ${name}`), ...goOn.map(name => `subscription ${name}`)];
-  if (options.json) printJson({ changes: planJson(all), kept });
+  if (options.json) printJson({ changes: planJson(all), kept, consents });
   else print(planLines(all).join("\n"));
   if (kept.length > 0) note(`Not in the file, and kept without --prune: ${kept.join(", ")}`);
+  for (const consent of consents) note(`Needs a person's consent: ${consent}`);
   if (options.plan) {
-    if (options.exitCode && all.length > 0) process.exitCode = EXIT_DIFFERS;
+    if (options.exitCode && all.length + consents.length > 0) process.exitCode = EXIT_DIFFERS;
     return;
   }
   if (options.prune && deletions.length > 0) {

@@ -7,6 +7,7 @@ import type { Egress } from "../../egress/agent.ts";
 import type { SavedComponent } from "../deploy/code-at.ts";
 import type { FieldChange } from "./change.ts";
 import type { DifferingSecrets } from "./differing-secrets.ts";
+import type { Ids } from "./ids.ts";
 import type { DeclaredComponent } from "./schema.ts";
 
 /** The component that a source or an action is to have. */
@@ -28,6 +29,8 @@ export interface ComponentTools {
   /** Saves a component, by its file or address, and returns it. */
   save: (location: string) => Promise<SavedComponent>;
   differing: DifferingSecrets;
+  /** Of what is there when the plan is made. */
+  ids: Ids;
 }
 
 /**

@@ -3,12 +3,13 @@ import { EMITTERS, NAMED, type Named } from "./schema.ts";
 import { fullName, type State } from "./state.ts";
 
 /** The ids of the project's things, by their part of the file and their name; what is made is added. */
-export type Ids = Record<Named, Map<string, string>>;
+export type Ids = Record<Named | "connections", Map<string, string>>;
 
 /** Returns the ids of what the account has of a project. */
 export const idsOf = (state: State): Ids => {
   const ids = (found: Map<string, { id: string }>) => new Map([...found].map(([name, { id }]) => [name, id]));
   return {
+    connections: ids(state.connections),
     webhooks: ids(state.webhooks),
     destinations: ids(state.destinations),
     actions: ids(state.actions),

@@ -7,6 +7,7 @@ import { type ComponentTools, wantedComponent } from "./component.ts";
 import { differingSecrets } from "./differing-secrets.ts";
 import { type Ids, idsOf } from "./ids.ts";
 import { planActions } from "./plan-actions.ts";
+import { planConnections } from "./plan-connections.ts";
 import { planDeletions, subscriptionsOfLeft } from "./plan-deletions.ts";
 import { planDestinations } from "./plan-destinations.ts";
 import { planSources } from "./plan-sources.ts";
@@ -22,6 +23,8 @@ export interface Plan {
   deletions: Change[];
   /** Names of subscriptions that end with what is deleted, and go on otherwise. */
   goOn: string[];
+  /** Commands with which a person asks for connections that only a person can make. */
+  consents: string[];
   ids: Ids;
 }
 
@@ -46,15 +49,17 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
   const ids = idsOf(state);
   const differing = differingSecrets(client, { sendsAll: tools.sendsSecrets });
   const components: ComponentTools = {
-    ...{ ...tools, differing },
+    ...{ ...tools, differing, ids },
     wantedOf: (field, source) =>
       wantedComponent(source, tools).catch(error => {
         const { message } = explain(error, tools.url) as Error;
         throw new AppError("invalid", `${tools.path}: ${field}: ${message}`, { cause: error });
       }),
   };
+  const connections = await planConnections(declared, state, { ...tools, differing });
   // Subscriptions come last: their ends must be there.
   const changes = [
+    ...connections.changes,
     ...planWorkflows(declared, state, client),
     ...(await planWebhooks(declared, state, { ...tools, differing })),
     ...(await planDestinations(declared, state, { ...tools, differing })),
@@ -65,6 +70,7 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
   return {
     changes,
     deletions: planDeletions(client, declared.resolved, state, ids),
+    consents: connections.consents,
     goOn: subscriptionsOfLeft(declared.resolved, state),
     ids,
   };

@@ -15,6 +15,7 @@ import {
   propFields,
   savedComponent,
 } from "./component.ts";
+import { madeConnectionIds } from "./connection-ids.ts";
 import { changedDelivery, compareDelivery, newDelivery } from "./delivery-fields.ts";
 import { planComponents, type Wanted } from "./plan-components.ts";
 import type { Declared } from "./read-file.ts";
@@ -37,7 +38,10 @@ function planCreation(
   ];
   const apply: Change["apply"] = async ids => {
     const { naming } = await savedComponent(component, tools);
-    const settings = { ...naming, configured_props: declared.props ?? {} };
+    const settings = {
+      ...naming,
+      configured_props: madeConnectionIds(declared.props ?? {}, ids.connections),
+    };
     const { id } = await client.destinations.create({ name, ...newDelivery(declared), action: settings });
     ids.actions.set(key, id);
     if (declared.active === false) await client.destinations.update(id, { active: false });
@@ -64,11 +68,12 @@ async function planUpdate(
     ...fieldChanges(compareDelivery(declared, shown, current)),
   ];
   if (fields.length === 0) return null;
-  const apply = async () => {
+  const apply: Change["apply"] = async ids => {
+    const wanted = madeConnectionIds(given.wanted, ids.connections);
     const next = isSame ? null : await savedComponent(component, tools);
     const settings = {
       ...next?.naming,
-      configured_props: changedProps(given.wanted, props.left, next?.saved ?? known),
+      configured_props: changedProps(wanted, props.left, next?.saved ?? known),
     };
     await client.destinations.update(current.id, { ...changedDelivery(declared), action: settings });
   };

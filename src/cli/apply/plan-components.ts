@@ -1,6 +1,7 @@
 import { AppError } from "../../lib/errors.ts";
 import type { Change } from "./change.ts";
 import type { ComponentTools, WantedComponent } from "./component.ts";
+import { withConnectionIds } from "./connection-ids.ts";
 import { propProblems } from "./prop-problems.ts";
 import type { Declared } from "./read-file.ts";
 import type { DeclaredAction, DeclaredSource } from "./schema.ts";
@@ -47,7 +48,7 @@ export async function planComponents<Part extends keyof Parts, Row>(
     const wanted: Wanted<Parts[Part]> = {
       key,
       name: fullName(resolved.project, key),
-      declared,
+      declared: { ...declared, props: withConnectionIds(declared.props ?? {}, tools.ids.connections) },
       shown: asWritten[key] ?? declared,
       component: await tools.wantedOf(`${part}.${key}`, declared),
     };

@@ -9,7 +9,11 @@ import { fullName, type State } from "./state.ts";
  * subscriptions between two things of the project that both stay. Others were not made by `apply`.
  */
 export function planDeletions(client: Headwater, declaration: Declaration, state: State, ids: Ids): Change[] {
-  const left = (part: Named, kind: Change["kind"], remove: (id: string) => Promise<unknown>) =>
+  const left = (
+    part: Named | "connections",
+    kind: Change["kind"],
+    remove: (id: string) => Promise<unknown>,
+  ) =>
     [...state[part]]
       .filter(([name]) => !Object.hasOwn(declaration[part] ?? {}, name))
       .map(([name, { id }]) => deletion(kind, fullName(declaration.project, name), () => remove(id)));
@@ -30,6 +34,8 @@ export function planDeletions(client: Headwater, declaration: Declaration, state
     ...left("webhooks", "webhook", id => client.webhooks.delete(id)),
     ...left("destinations", "destination", id => client.destinations.delete(id)),
     ...left("actions", "action", id => client.destinations.delete(id)),
+    // The last: what uses one must be gone.
+    ...left("connections", "connection", id => client.connections.delete(id)),
   ];
 }
 

@@ -8,6 +8,7 @@ import {
   propFields,
   savedComponent,
 } from "./component.ts";
+import { madeConnectionIds } from "./connection-ids.ts";
 import { planComponents, type Wanted } from "./plan-components.ts";
 import type { Declared } from "./read-file.ts";
 import type { DeclaredSource } from "./schema.ts";
@@ -22,7 +23,7 @@ function planCreation(
   tools: ComponentTools,
 ): Change {
   const { client } = tools;
-  const { props = {}, active } = declared;
+  const { active } = declared;
   const fields = [
     componentField(shown),
     ...propFields(shown),
@@ -30,7 +31,10 @@ function planCreation(
   ];
   const apply: Change["apply"] = async ids => {
     const { naming } = await savedComponent(component, tools);
-    const created = await client.sources.create({ ...naming, name, configured_props: props });
+    const created = await client.sources.create({
+      ...{ ...naming, name },
+      configured_props: madeConnectionIds(declared.props ?? {}, ids.connections),
+    });
     ids.sources.set(key, created.id);
     if (active === false) await client.sources.update(created.id, { active });
   };
@@ -58,11 +62,12 @@ async function planUpdate(
       : [{ field: "active", from: current.active, to: declared.active }]),
   ];
   if (fields.length === 0) return null;
-  const apply = async () => {
+  const apply: Change["apply"] = async ids => {
+    const wanted = madeConnectionIds(given.wanted, ids.connections);
     const next = isSame ? null : await savedComponent(component, tools);
     await client.sources.update(id, {
       ...next?.naming,
-      configured_props: changedProps(given.wanted, props.left, next?.saved ?? known),
+      configured_props: changedProps(wanted, props.left, next?.saved ?? known),
       // Left out, it would become active.
       active: declared.active ?? current.active,
     });

@@ -4,6 +4,7 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
 import { newAjv } from "../../lib/new-ajv.ts";
+import { connectionProblems } from "./connection-ids.ts";
 import { type DeclaredKind, KIND_NAMES, KINDS } from "./destination-kinds.ts";
 import { type ReadVariable, resolveReferences } from "./references.ts";
 import { Declaration, type DeclaredComponent, EMITTERS, NAMED, type Named } from "./schema.ts";
@@ -34,7 +35,7 @@ export async function readDeclaration(path: string, read: ReadVariable): Promise
       path,
       (validate.errors ?? []).map(error => problemOf(error)),
     );
-  const wrong = [...wayProblems(raw), ...nameProblems(raw)];
+  const wrong = [...wayProblems(raw), ...nameProblems(raw), ...connectionProblems(raw)];
   if (wrong.length > 0) throw invalid(path, wrong);
   const used = new Map<string, string>();
   const { value, problems } = resolveReferences(raw, name => {
@@ -104,7 +105,7 @@ function problemOf(
   if (keyword === "required") return `${at(params.missingProperty)}: is required`;
   if (keyword === "additionalProperties") {
     const name = at(params.additionalProperty);
-    return NAMED.includes(path as Named)
+    return path === "connections" || NAMED.includes(path as Named)
       ? `${name}: names are lower-case letters, digits and dashes`
       : `${name}: there is no such field`;
   }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { APP_SLUG } from "../../connections/schema.ts";
 import { KIND_NAMES } from "./destination-kinds.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
@@ -61,6 +62,26 @@ export type DeclaredDestination = Static<typeof DeclaredDestination>;
 const DeclaredAction = Type.Object({ ...component, ...delivery }, closed);
 export type DeclaredAction = Static<typeof DeclaredAction>;
 
+const DeclaredConnection = Type.Object(
+  {
+    app: Type.String({ pattern: APP_SLUG }),
+    /** Without them it is one that its app's consent makes. */
+    fields: Type.Optional(Type.Record(Type.String(), Type.String(), { minProperties: 1 })),
+    events: Type.Optional(
+      Type.Object(
+        {
+          names: Type.Optional(Type.Array(Text(512))),
+          event: Type.Optional(Text(512)),
+          challenge: Type.Optional(Text(512)),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type DeclaredConnection = Static<typeof DeclaredConnection>;
+
 const DeclaredSubscription = Type.Object(
   {
     /** A source or workflow of the file, or an id. */
@@ -80,6 +101,7 @@ export type DeclaredSubscription = Static<typeof DeclaredSubscription>;
 export const Declaration = Type.Object(
   {
     project: Type.String({ pattern: NAME }),
+    connections: Type.Optional(byName(DeclaredConnection)),
     workflows: Type.Optional(byName(DeclaredWorkflow)),
     sources: Type.Optional(byName(DeclaredSource)),
     webhooks: Type.Optional(byName(DeclaredWebhook)),

@@ -3,6 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 
 /** What the account has of a project, by the names in its file. */
 export interface State {
+  connections: Map<string, Schemas["Connection"]>;
   workflows: Map<string, Schemas["Workflow"]>;
   sources: Map<string, Schemas["Source"]>;
   webhooks: Map<string, Schemas["Webhook"]>;
@@ -18,7 +19,8 @@ export const fullName = (project: string, name: string): string => `${project}/$
 
 /** Reads what the account has of a project. Throws AppError `conflict` if two things of a kind have the same name. */
 export async function readState(client: Headwater, project: string): Promise<State> {
-  const [workflows, sources, webhooks, destinations, subscriptions] = await Promise.all([
+  const [connections, workflows, sources, webhooks, destinations, subscriptions] = await Promise.all([
+    allOf(client.connections.list()),
     allOf(client.workflows.list()),
     allOf(client.sources.list()),
     allOf(client.webhooks.list()),
@@ -27,6 +29,7 @@ export async function readState(client: Headwater, project: string): Promise<Sta
   ]);
   const isAction = ({ kind }: Schemas["Destination"]) => kind === "action";
   return {
+    connections: ofProject(connections, project, "connections"),
     workflows: ofProject(workflows, project, "workflows"),
     sources: ofProject(sources, project, "sources"),
     webhooks: ofProject(webhooks, project, "webhooks"),
