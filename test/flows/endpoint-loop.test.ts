@@ -71,6 +71,23 @@ describe("a webhook whose URL is an endpoint of the same installation", () => {
     await until(async () => (await runs(first.id)) + (await runs(second.id)) === LIMITS.hops.value + 2);
   });
 
+  it("ends a loop of deliveries that publish, too", async () => {
+    const { id } = await echo();
+    const url = `${system.baseUrl}/sources/${id}/events`;
+    const headers = { authorization: `Bearer ${api.apiKey}` };
+    const webhook = await api.expect(201, "POST", "/webhooks", { body: { url, headers } });
+    await api.expect(200, "POST", "/subscriptions", {
+      query: { emitter_id: id, listener_id: webhook.id },
+      body: { function: "export default event => (event.n ? { event: event.n } : null);" },
+    });
+    expect((await post(url, { event: { n: { n: 1 } } }, headers)).status).to.equal(202);
+    await until(async () => (await api.summaries(id)).length === 3);
+    const last = { ...headers, "x-headwater-hops": String(LIMITS.hops.value + 1) };
+    expect((await post(url, { event: { n: 1 } }, last)).status).to.equal(202);
+    await until(async () => (await looped(id)) === 1);
+    expect(await api.summaries(id)).to.have.length(4);
+  });
+
   it("takes the number from the request, and ignores what is none", async () => {
     const source = await echo();
     const other = await echo();

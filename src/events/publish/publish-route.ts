@@ -3,6 +3,7 @@ import { isAccountId } from "../../alerts/channel.ts";
 import { requestState } from "../../http/request-log.ts";
 import { accepted } from "../../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../../http/route.ts";
+import { hopsOfRequest } from "../../lib/hops.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
@@ -48,6 +49,7 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
         text: bodyText,
         repeatedAs: key === "" ? undefined : `${caller.keyId}\n${key}`,
         inbound: inboundTrace(deps, ctx.headers),
+        ...hopsOfRequest(ctx.headers),
       });
       if (trace !== undefined) requestState(ctx).ids = { emitter_id: resource.id, ...traceField(trace) };
       return published;

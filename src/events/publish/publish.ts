@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { type Hops, hopsField } from "../../lib/hops.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Emission } from "../../queues/emissions.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
@@ -8,8 +9,8 @@ import { type PublisherDeps, publisherOf } from "./publisher.ts";
 import { readEvents, type WrittenEvent } from "./read-events.ts";
 import type { PublishBody, Published } from "./schema.ts";
 
-/** A request to publish. */
-export interface PublishRequest {
+/** A request to publish; `hops`: how many listeners led to it. */
+export interface PublishRequest extends Hops {
   body: PublishBody;
   /** The body as it was sent. */
   text: string;
@@ -28,7 +29,7 @@ export interface PublishRequest {
 export async function publishEvents(
   platform: PublisherDeps,
   emitter: Emitter,
-  { body, text, repeatedAs, inbound }: PublishRequest,
+  { body, text, repeatedAs, inbound, hops }: PublishRequest,
 ): Promise<{ published: Published; trace: TraceContext | undefined }> {
   const events = readEvents(body, text);
   const nowMs = platform.clock();
@@ -46,6 +47,7 @@ export async function publishEvents(
         emit_id: id ?? newId("emit", nowMs),
         ...(isKnownLater && { requested_at_ms: nowMs }),
       }),
+      ...hopsField({ hops }),
       ...(trace !== undefined && { trace }),
     };
   });
