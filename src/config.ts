@@ -3,6 +3,7 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
 import { DURATION, durationMs } from "./lib/duration.ts";
 import { newAjv } from "./lib/new-ajv.ts";
+import { patternInWords, wordsOfPattern } from "./lib/pattern-words.ts";
 import { SetupError } from "./lib/setup-error.ts";
 import { parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
@@ -54,7 +55,10 @@ const Environment = Type.Object({
   REDIS_SENTINEL_USERNAME: Type.Optional(Type.String()),
   REDIS_SENTINEL_PASSWORD: Type.Optional(Type.String()),
   /** Prefix of every key and queue, so that several installations can share one Redis. */
-  REDIS_PREFIX: Type.String({ pattern: "^[a-z0-9-]{1,32}$", default: "headwater" }),
+  REDIS_PREFIX: Type.String({
+    pattern: patternInWords("^[a-z0-9-]{1,32}$", "must be 1 to 32 lower-case letters, digits and -"),
+    default: "headwater",
+  }),
   /** Replicas of Redis that must hold what is accepted before it is confirmed; 0 for none. */
   ACCEPT_REPLICAS: { ...INTEGER(0, 16), default: 0 },
   /** `mongodb`: what is accepted is written there before it is enqueued in Redis. */
@@ -62,17 +66,30 @@ const Environment = Type.Object({
   HOST: Type.String({ default: "127.0.0.1" }),
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources start with it. */
-  PUBLIC_URL: Type.String({ pattern: "^https?://[^/]+(/.*)?$" }),
+  PUBLIC_URL: Type.String({
+    pattern: patternInWords("^https?://[^/]+(/.*)?$", "must be an http or https address"),
+  }),
   /** A host of its own for the endpoints of sources: then `/in` is served there only, and nothing else is. */
-  INGRESS_URL: Type.Optional(Type.String({ pattern: "^https?://[^/]+(/.*)?$" })),
+  INGRESS_URL: Type.Optional(
+    Type.String({ pattern: patternInWords("^https?://[^/]+(/.*)?$", "must be an http or https address") }),
+  ),
   /** True behind a load balancer of your own: then the client's address is the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
   /** Keys of 32 bytes, base64 or hex, comma-separated: the first encrypts, all decrypt. */
-  SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
+  SECRETS_KEY: Type.String({
+    pattern: patternInWords("^[A-Za-z0-9+/=_,\\s-]+$", "must be keys in base64 or hex, separated by commas"),
+  }),
   /** Password of `/admin/queues`; unset means no board. */
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
   /** Bearer token of `/metrics` and of the details of `/readyz`; unset means this machine, and a worker's own port. */
-  METRICS_TOKEN: Type.Optional(Type.String({ pattern: "^[\\x21-\\x7e]{16,512}$" })),
+  METRICS_TOKEN: Type.Optional(
+    Type.String({
+      pattern: patternInWords(
+        "^[\\x21-\\x7e]{16,512}$",
+        "must be 16 to 512 visible ASCII characters without blanks",
+      ),
+    }),
+  ),
   /** An OpenID provider with which people sign in; unset means API keys and links only. */
   OIDC_ISSUER: Type.Optional(Type.String({ maxLength: 512 })),
   OIDC_CLIENT_ID: Type.Optional(Type.String({ maxLength: 512 })),
@@ -81,7 +98,7 @@ const Environment = Type.Object({
   /** How the button calls the provider; its host by default. */
   OIDC_NAME: Type.Optional(Type.String({ maxLength: 60 })),
   OIDC_SCOPES: Type.String({
-    pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e ]{1,512}$",
+    pattern: patternInWords("^[\\x21\\x23-\\x5b\\x5d-\\x7e ]{1,512}$", "must be scopes, separated by blanks"),
     default: "openid email profile",
   }),
   /** Whom it lets in: domains of verified email addresses (`*` for any), addresses, and members by rule. */
@@ -159,7 +176,10 @@ const Environment = Type.Object({
   /** Where spans go, over OTLP/HTTP; unset means no tracing. The names are OpenTelemetry's own. */
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ maxLength: 2048 })),
   OTEL_EXPORTER_OTLP_HEADERS: Type.String({ maxLength: 8192, default: "" }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: Type.String({ pattern: "^http/protobuf$", default: "http/protobuf" }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: Type.String({
+    pattern: patternInWords("^http/protobuf$", "must be http/protobuf"),
+    default: "http/protobuf",
+  }),
   OTEL_SERVICE_NAME: Type.String({ maxLength: 255, default: "headwater" }),
   OTEL_TRACES_SAMPLER: Type.String({
     pattern: `^(${SAMPLERS.join("|")})$`,
@@ -185,6 +205,7 @@ export const settingNames: readonly string[] = Object.keys(Environment.propertie
 function describeError({ keyword, params, instancePath, message }: ErrorObject): string {
   if (keyword === "required") return `${params.missingProperty} is not set`;
   const [, words] = (keyword === "pattern" && /^\^\(([\w|]+)\)\$$/.exec(params.pattern)) || [];
+  if (keyword === "pattern" && !words) return `${instancePath.slice(1)} ${wordsOfPattern(params.pattern)}`;
   return `${instancePath.slice(1)} ${words ? `must be one of ${words.replaceAll("|", ", ")}` : message}`;
 }
 

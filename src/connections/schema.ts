@@ -1,9 +1,13 @@
 import { type Static, Type } from "typebox";
+import { patternInWords } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { EventRules } from "./events/rules.ts";
 
 /** A slug, as `app` props name their app. */
-export const APP_SLUG = "^[a-z0-9][a-z0-9_-]{0,63}$";
+export const APP_SLUG = patternInWords(
+  "^[a-z0-9][a-z0-9_-]{0,63}$",
+  "must be a slug: at most 64 lower-case letters, digits, - and _, with a letter or digit first",
+);
 
 const NullableInteger = (description: string) =>
   Type.Unsafe<number | null>({ type: ["integer", "null"], description });

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
+import { patternInWords } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
@@ -167,7 +168,10 @@ export const DeliverySearch = Type.Object({
   ),
   status: Type.Optional(
     Type.String({
-      pattern: "^([1-5][0-9][0-9]|[1-5]xx|none)$",
+      pattern: patternInWords(
+        "^([1-5][0-9][0-9]|[1-5]xx|none)$",
+        "must be an HTTP status such as 503, a class such as 5xx, or none",
+      ),
       description:
         "HTTP status of the last attempt: `503`, a class such as `5xx`, or `none` without a response.",
     }),

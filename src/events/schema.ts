@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { JsonText } from "../lib/json-text.ts";
+import { patternInWords } from "../lib/pattern-words.ts";
 
 /** Any JSON value. */
 const Json = Type.Unknown();
@@ -52,7 +53,10 @@ export const EventSummarySchema = Type.Object(
 /** The format of event ids (docs/rest-api.md#events). */
 export const EVENT_ID = /^[0-9]{1,13}-[0-9]{1,10}$/;
 
-export const EventIdSchema = Type.String({ pattern: EVENT_ID.source, description: "An event id." });
+export const EventIdSchema = Type.String({
+  pattern: patternInWords(EVENT_ID.source, "must be an event id, such as 1700000000000-0"),
+  description: "An event id.",
+});
 
 export const ExpandSchema = Type.Optional(
   Type.Literal("event", {

@@ -1,4 +1,5 @@
 import { type TInteger, type TObject, type TProperties, Type } from "typebox";
+import { patternInWords } from "../lib/pattern-words.ts";
 import { DEFAULT_LIMIT, isPaged, MAX_CURSOR_CHARS, MAX_LIMIT } from "./pagination.ts";
 import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
@@ -29,7 +30,11 @@ const COMMON = {
 } satisfies TProperties;
 
 /** What every cursor has in common; the codec of the list checks the rest. */
-const CURSOR = { minLength: 1, maxLength: MAX_CURSOR_CHARS, pattern: "^[A-Za-z0-9_-]*$" };
+const CURSOR = {
+  minLength: 1,
+  maxLength: MAX_CURSOR_CHARS,
+  pattern: patternInWords("^[A-Za-z0-9_-]*$", "must be a cursor of an earlier page"),
+};
 const LIMIT = { minimum: 1, maximum: MAX_LIMIT };
 
 const paging = (limit: TInteger) => ({

@@ -3,6 +3,7 @@ import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
 import { newAjv } from "../lib/new-ajv.ts";
+import { wordsOfPattern } from "../lib/pattern-words.ts";
 
 const OPTIONS: Options = { strict: false, allErrors: true, verbose: true, ownProperties: true };
 
@@ -72,7 +73,7 @@ const MESSAGES: Record<string, (error: ErrorObject, location: FieldError["in"]) 
   maxLength: ({ params }) => `must have at most ${params.limit} characters`,
   minItems: ({ params }) => `must have at least ${params.limit} items`,
   maxItems: ({ params }) => `must have at most ${params.limit} items`,
-  pattern: ({ params }) => `must match the pattern ${params.pattern}`,
+  pattern: ({ params }) => wordsOfPattern(params.pattern),
   format: ({ params }) => `must be a valid ${params.format}`,
 };
 

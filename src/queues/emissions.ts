@@ -2,12 +2,18 @@ import { type Static, type TObject, Type } from "typebox";
 import { isDeeperThan } from "../lib/json-shape.ts";
 import { JsonText, parseAround } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
+import { patternInWords, wordsOfPattern } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
-const ChannelName = Type.String({ maxLength: LIMITS.channelCharacters.value, pattern: ANY_CHANNEL });
+/** The rule for a channel, by the API too. */
+export const CHANNEL = patternInWords(
+  ANY_CHANNEL,
+  "must be a channel: $errors, $logs, or a text without control characters and without $ at its beginning",
+);
+const ChannelName = Type.String({ maxLength: LIMITS.channelCharacters.value, pattern: CHANNEL });
 
 /** Whose turn the job takes; without it each emitter has turns of its own. */
 const AccountId = Type.Optional(Type.String({ maxLength: 64 }));
@@ -16,11 +22,15 @@ const AccountId = Type.Optional(Type.String({ maxLength: 64 }));
 const Counted = Type.Optional(Type.Tuple([Type.String({ maxLength: 64 }), Type.Integer({ minimum: 0 })]));
 
 /** The row of a job that MongoDB has, too, until it is handled; also the id of the job. */
-const Kept = Type.Optional(Type.String({ pattern: "^[0-9A-Za-z]{32}$" }));
+const Kept = Type.Optional(
+  Type.String({ pattern: patternInWords("^[0-9A-Za-z]{32}$", "must be 32 letters and digits") }),
+);
 
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
-  emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
+  emitter_id: Type.String({
+    pattern: patternInWords("^(dc|p)_[A-Za-z0-9]{16}$", "must be the id of a source or a workflow"),
+  }),
   /** The emission's identity: a repeated one stores and delivers nothing twice. */
   emit_id: Type.String({ minLength: 1, maxLength: 256 }),
   /** Channel; empty or absent for the default channel. */
@@ -77,7 +87,8 @@ const MAX_DEPTH = LIMITS.eventDepth.value;
 export function emissionProblem(emission: unknown): string | undefined {
   if (!isEmission(emission)) {
     const [error] = isEmission.errors ?? [];
-    return `${error?.instancePath.slice(1) || "emission"} ${error?.message}`;
+    const message = error?.keyword === "pattern" ? wordsOfPattern(error.params.pattern) : error?.message;
+    return `${error?.instancePath.slice(1) || "emission"} ${message}`;
   }
   const { event } = emission;
   const isTooDeep =

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
+import { patternInWords } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 
@@ -78,7 +79,10 @@ export const AutoSubscriptionSchema = Type.Object(
 /** A custom channel, `$errors`, `$logs` or `$alerts`; empty for the default channel. */
 export const EventName = Type.String({
   maxLength: LIMITS.channelCharacters.value,
-  pattern: `${ANY_CHANNEL}|^\\$alerts$`,
+  pattern: patternInWords(
+    `${ANY_CHANNEL}|^\\$alerts$`,
+    "must be a channel: $errors, $logs, $alerts, or a text without control characters and without $ at its beginning",
+  ),
   description:
     "Channel: a custom channel, `$errors`, `$logs`, or `$alerts` of an account; empty or left out for the default channel.",
 });

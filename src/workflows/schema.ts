@@ -1,8 +1,13 @@
 import { type Static, Type } from "typebox";
+import { patternInWords } from "../lib/pattern-words.ts";
 
 const MAX_NAME_CHARS = 128;
 
-const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, pattern: "\\S" });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: MAX_NAME_CHARS,
+  pattern: patternInWords("\\S", "must not be blank"),
+});
 
 const fields = {
   id: Type.String({ description: "`p_…`" }),

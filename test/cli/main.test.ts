@@ -162,7 +162,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
       [["user", "create", "--email", "nobody"], /email: must be an email address/],
       [["key", "create", newId("u")], /user not found/],
       [["emit", newId("dc"), "--event", "1"], /emitter dc_\w+ not found/],
-      [["emit", newId("p"), "--event", "1", "--name", "$mine"], /name must match/],
+      [["emit", newId("p"), "--event", "1", "--name", "$mine"], /name must be a channel/],
       [["component", "publish", join(folder, "absent.mjs")], /nothing was found at .*absent\.mjs/],
       [["component", "publish", join(folder, "broken.mjs")], /broken\.mjs: line 2, column 1\d/],
       [["component", "publish", join(folder, "keyless.mjs")], /needs a key/],

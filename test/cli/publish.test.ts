@@ -60,7 +60,7 @@ describe("headwater publish", () => {
   it("fails with the API's own words, and for both or neither of --event and --file", async () => {
     const wrong = await headwater(["publish", workflow, "--event", "1", "--name", "$mine"], env);
     expect([wrong.code, wrong.stderr]).to.deep.equal([1, wrong.stderr]);
-    expect(wrong.stderr).to.include("name must match");
+    expect(wrong.stderr).to.include("name must be a channel");
     const neither = await headwater(["publish", workflow], env);
     expect([neither.code, neither.stderr]).to.deep.equal([
       2,

@@ -4,6 +4,7 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
 import { newAjv } from "../../lib/new-ajv.ts";
+import { wordsOfPattern } from "../../lib/pattern-words.ts";
 import { connectionProblems } from "./connection-ids.ts";
 import { type DeclaredKind, KIND_NAMES, KINDS } from "./destination-kinds.ts";
 import { type ReadVariable, resolveReferences } from "./references.ts";
@@ -109,7 +110,8 @@ function problemOf(
       ? `${name}: names are lower-case letters, digits and dashes`
       : `${name}: there is no such field`;
   }
-  return `${path === "" ? "the file" : path}: ${message}`;
+  const said = keyword === "pattern" ? wordsOfPattern(params.pattern) : message;
+  return `${path === "" ? "the file" : path}: ${said}`;
 }
 
 const WAYS = ["file", "url", "component"] as const satisfies (keyof DeclaredComponent)[];

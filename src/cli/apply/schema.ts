@@ -1,9 +1,13 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { APP_SLUG } from "../../connections/schema.ts";
+import { patternInWords } from "../../lib/pattern-words.ts";
 import { KIND_NAMES } from "./destination-kinds.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
-const NAME = "^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$";
+const NAME = patternInWords(
+  "^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$",
+  "must be at most 48 lower-case letters, digits and dashes, without a dash at either end",
+);
 /** So many things of one kind in a file. */
 const MOST = 1000;
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { checkUrl } from "../../egress/check-url.ts";
 import { invalidField } from "../../lib/errors.ts";
+import { patternInWords } from "../../lib/pattern-words.ts";
 import { checkPublicHost } from "../../webhooks/check-public-host.ts";
 import { defineKind } from "../kind.ts";
 import { NullableString, ServerAddress } from "../setting-schemas.ts";
@@ -13,7 +14,7 @@ const url = ServerAddress(
 const Region = Type.String({
   minLength: 1,
   maxLength: 64,
-  pattern: "^[A-Za-z0-9-]+$",
+  pattern: patternInWords("^[A-Za-z0-9-]+$", "must have only letters, digits and -"),
   description: "Such as `eu-central-1`.",
 });
 const AccessKeyId = Type.String({ minLength: 1, maxLength: 256, description: "Id of the access key." });

@@ -1,19 +1,23 @@
 import { type Static, Type } from "typebox";
+import { patternInWords } from "../../lib/pattern-words.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { ANY_CHANNEL } from "../../sandbox/child/channel-name.ts";
+import { CHANNEL } from "../../queues/emissions.ts";
 
 /**
  * Event ids of runs begin with `run_`, so that no caller can take the one of an event that a component will emit. `.` and
  * `..` can't be the last part of a path.
  */
-const CALLER_ID = "^(?!run_|\\.{1,2}$)[\\x21-\\x7e]+$";
+const CALLER_ID = patternInWords(
+  "^(?!run_|\\.{1,2}$)[\\x21-\\x7e]+$",
+  "must have only visible ASCII characters, not begin with run_, and not be . or ..",
+);
 
 const fields = {
   event: Type.Unknown({ description: "Any JSON value of at most 512 KB." }),
   name: Type.Optional(
     Type.String({
       maxLength: LIMITS.channelCharacters.value,
-      pattern: ANY_CHANNEL,
+      pattern: CHANNEL,
       description: "Channel: empty for the default one, a name of yours, `$errors` or `$logs`.",
     }),
   ),

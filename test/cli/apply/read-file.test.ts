@@ -41,7 +41,7 @@ sources:
   it("names every field that is wrong", async () => {
     expect(await problem("project: Shop\nextra: 1"))
       .to.match(/extra: there is no such field/)
-      .and.to.match(/project: must match/);
+      .and.to.match(/project: must be at most 48 lower-case letters/);
     expect(await problem("sources: {}")).to.equal("project: is required");
     expect(await problem("project: a\nwebhooks: { inbox: { ordered: 1 } }")).to.match(
       /webhooks\.inbox\.url: is required; webhooks\.inbox\.ordered: must be boolean/,

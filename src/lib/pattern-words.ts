@@ -1,0 +1,13 @@
+const words = new Map<string, string>();
+
+/** Returns a pattern for a schema. Who gives a text that does not match is told what it must be, and not shown the pattern. */
+export function patternInWords(pattern: string, message: string): string {
+  words.set(pattern, message);
+  return pattern;
+}
+
+/** Returns what a text that does not match a pattern is told, such as `must be a slug`. */
+export const wordsOfPattern = (pattern: string): string => words.get(pattern) ?? "has a wrong form";
+
+/** Whether there are words for a pattern. */
+export const hasWords = (pattern: string): boolean => words.has(pattern);
