@@ -67,7 +67,7 @@ export const secretRoutes = [
     ),
     errors: ["not-found", "unavailable"],
     example: {
-      body: { id: "wh_0CjBAEdF3kWq9RtZ", secrets: { headers: { authorization: "Bearer …" } } },
+      body: { id: "wh_0CjBAEdF3kWq9RtZ", secrets: { headers: { authorization: "Bearer 3f9c1d" } } },
       response: { differ: ["headers"] },
     },
     handler: async ({ deps, body: { id, secrets }, owners }) => {
