@@ -37,10 +37,14 @@ const parsedBy =
   };
 
 // A pause of 0 would turn a periodic task into a busy loop.
-const durations: Check = value =>
-  splitList(value).every(word => durationMs(word) >= 1 && durationMs(word) <= LONGEST_MS)
-    ? null
-    : "must be more than 0 and at most 24d";
+const durations: Check = value => splitList(value).map(durationProblem).find(Boolean) ?? null;
+
+function durationProblem(word: string): string | null {
+  const ms = durationMs(word);
+  if (/^[0-9]+$/.test(word)) return `must have a unit, such as ${word}s: ms, s, m, h or d`;
+  if (Number.isNaN(ms)) return `must be a duration, such as 30s: a whole number with ms, s, m, h or d`;
+  return ms >= 1 && ms <= LONGEST_MS ? null : "must be more than 0 and at most 24d";
+}
 
 const cidrs = parsedBy(value => parseCidrs(splitList(value)), "must be CIDRs, separated by commas: ");
 

@@ -224,6 +224,17 @@ describe("settings", () => {
     });
   }
 
+  it("say of a duration whether its unit is missing", () => {
+    for (const [value, message] of [
+      ["30", "RUN_TIMEOUT must have a unit, such as 30s: ms, s, m, h or d"],
+      ["soon", "RUN_TIMEOUT must be a duration, such as 30s"],
+      ["25d", "RUN_TIMEOUT must be more than 0 and at most 24d"],
+    ] as const) {
+      expect(errorOf({ RUN_TIMEOUT: value })).to.include(message);
+    }
+    expect(errorOf({ DELIVERY_RETRY_SCHEDULE: "5s,9" })).to.include("such as 9s");
+  });
+
   it("trust the certificates of a file for Redis, and only those", async () => {
     const folder = await mkdtemp(join(tmpdir(), "hw-config-"));
     const file = join(folder, "ca.pem");
