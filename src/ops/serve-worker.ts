@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createBoundedServer } from "../http/bounded-server.ts";
 import type { Platform } from "../platform.ts";
 import { healthOf, withoutDetails } from "./health.ts";
 import { mayInspectWorker } from "./may-inspect.ts";
@@ -12,7 +13,7 @@ type Deps = Pick<Platform, "redis" | "mongo" | "keys" | "metrics" | "config" | "
  */
 export async function serveWorker(platform: Deps): Promise<Server> {
   const expose = recentMetrics(platform);
-  const server = createServer((request, response) => {
+  const server = createBoundedServer((request, response) => {
     respond(platform, request, { response, expose }).catch((error: unknown) => {
       platform.log.warn({ err: error }, "health request failed");
       response.writeHead(500).end();

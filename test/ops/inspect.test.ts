@@ -1,6 +1,7 @@
 import { get as httpGet } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { networkInterfaces } from "node:os";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { serveWorker } from "../../src/ops/serve-worker.ts";
@@ -21,6 +22,7 @@ interface Server {
     host?: string,
   ): Promise<{ status: number; text: string }>;
   close(): Promise<unknown>;
+  port: number;
 }
 
 async function start(platform: TestPlatform, kind: "web" | "worker"): Promise<Server> {
@@ -36,6 +38,7 @@ async function start(platform: TestPlatform, kind: "web" | "worker"): Promise<Se
   }
   return {
     close,
+    port,
     ask: (path, headers = {}, host = "127.0.0.1") =>
       new Promise((done, failed) => {
         httpGet({ host, port, path, headers, agent: false }, response => {
@@ -60,6 +63,26 @@ for (const kind of ["web", "worker"] as const) {
     afterEach(async () => {
       await server.close();
       await platform.destroy();
+    });
+
+    it("are behind the same door: what is malformed gets a problem, and a body that nobody reads ends its connection", async () => {
+      await open({});
+      const { port } = server;
+      const ask = async (sent: string) => {
+        const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+        socket.write(sent);
+        return await text(socket);
+      };
+      const twoHosts = await ask("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n");
+      expect(twoHosts)
+        .to.match(/^HTTP\/1\.1 400 /)
+        .and.include("application/problem+json");
+      expect(await ask(`GET /healthz HTTP/1.1\r\nX: ${"a".repeat(LIMITS.headBytes.value)}\r\n\r\n`)).to.match(
+        /^HTTP\/1\.1 431 [\s\S]*application\/problem\+json/,
+      );
+      const size = 2 * LIMITS.drainedBytes.value;
+      const large = await ask(`POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`);
+      expect(large).to.match(/^HTTP\/1\.1 404 [\s\S]*\r\nConnection: close\r\n/i);
     });
 
     it("need METRICS_TOKEN if it is set, wherever the request comes from", async () => {
