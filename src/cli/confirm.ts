@@ -20,7 +20,10 @@ export async function confirmDeletion(what: string, { yes = false }: Confirmed):
   if (!process.stdin.isTTY) throw new UsageError(`--yes: is needed without a terminal, to delete ${what}`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    if (/^y(es)?$/i.test((await terminal.question(`Delete ${what}? [y/N] `)).trim())) return;
+    // Ctrl D and Ctrl C end the terminal, and leave the question without an answer.
+    const ended = new Promise<string>(resolve => terminal.once("close", () => resolve("")));
+    const asked = terminal.question(`Delete ${what}? [y/N] `).catch(() => "");
+    if (/^y(es)?$/i.test((await Promise.race([asked, ended])).trim())) return;
   } finally {
     terminal.close();
   }

@@ -106,6 +106,26 @@ describe("what a reader ends in the dashboard", () => {
     tab.problems.length = before;
   });
 
+  it("replaces the endpoint of a source, asked before, and shows the new one", async () => {
+    const endpoint = source.configured_props.http?.endpoint_url ?? "";
+    const post = async (url: string) => (await fetch(url, { method: "POST", body: "{}" })).status;
+    await open(`/sources/${source.id}/settings`);
+    await button("Replace endpoint").click();
+    await dialog().getByRole("heading", { name: "Replace the endpoint of ends?" }).waitFor();
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await dialog().waitFor({ state: "detached" });
+    expect(await post(endpoint)).to.equal(200);
+    await button("Replace endpoint").click();
+    await dialog().getByRole("button", { name: "Replace" }).click();
+    await dialog().waitFor({ state: "detached" });
+    source = await api.expect(200, "GET", `/sources/${source.id}`);
+    const replaced = source.configured_props.http?.endpoint_url ?? "";
+    expect(replaced).not.to.equal(endpoint);
+    await page.getByText(replaced).first().waitFor();
+    await until(async () => (await post(endpoint)) === 404);
+    expect(await post(replaced)).to.equal(200);
+  });
+
   it("deletes a source, asked by its name, and its endpoint takes nothing more", async () => {
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
     expect((await fetch(endpoint, { method: "POST", body: "{}" })).status).to.equal(200);

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { newKey } from "../../src/accounts/api-keys.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type System, startSystem } from "../support/system.ts";
 
@@ -276,4 +277,54 @@ describe("a connection after a response that began before its request had arrive
       }
     });
   }
+
+  const BYTES = Buffer.from('{"event": {"word": "caf\u00e9"}}');
+  const BODIES: [what: string, type: string, body: Buffer, status: number][] = [
+    ["a byte order mark", "application/json", Buffer.concat([Buffer.from("\ufeff"), BYTES]), 202],
+    ["UTF-8 by name", "application/json; charset=UTF-8", BYTES, 202],
+    ["another charset", "application/json; charset=iso-8859-1", BYTES, 415],
+    ["an unknown charset", "application/json; charset=none", BYTES, 415],
+    ["UTF-16", "application/json; charset=utf-16le", Buffer.from(BYTES.toString(), "utf16le"), 415],
+    ["bytes that are not UTF-8", "application/json", Buffer.from(BYTES.toString(), "latin1"), 400],
+    ["two byte order marks", "application/json", Buffer.concat([Buffer.from("\ufeff\ufeff"), BYTES]), 400],
+    ["another type", "text/plain", BYTES, 415],
+  ];
+  for (const [what, type, body, status] of BODIES) {
+    it(`serves the next request after a body with ${what}, which gets ${status}`, async () => {
+      for (const name of ["publishing", "a route of the API"]) {
+        const { headers = {}, ...kind } = kinds.get(name) as Kind;
+        const all = { ...kind, headers: { ...headers, "Content-Type": type } };
+        for (const isChunked of [false, true]) {
+          const sent = { encoding: "", fault: "corrupt", size: body.length, body, isChunked } as const;
+          const received = await exchange(port, all, sent);
+          // A workflow has no field `event`.
+          expect(received.status, name).to.equal(name === "publishing" || status === 415 ? status : 400);
+        }
+      }
+    });
+  }
+
+  it("serves the next request, or has ended, after 429", async () => {
+    const key = (text: string) => ({ Authorization: `Bearer ${text}` });
+    const check = async (kind: Kind) => {
+      for (const sent of SIZES.map(bodiesOf).flatMap(all => all.slice(0, 3))) {
+        for (const isChunked of [false, true]) {
+          const { status } = await exchange(port, kind, { ...sent, isChunked });
+          expect(status, `${sent.size} ${sent.encoding}`).to.equal(kind.status);
+        }
+      }
+    };
+    const wrong = () => key(newKey(system.web, "u_nobody", null).apiKey);
+    const one = {
+      encoding: "",
+      fault: "corrupt",
+      size: 2,
+      body: Buffer.from("{}"),
+      isChunked: false,
+    } as const;
+    let last = 0;
+    for (let n = 0; n <= LIMITS.unknownKeys.value && last !== 429; n += 1)
+      last = (await exchange(port, { path: "/v1/workflows", headers: wrong() }, one)).status;
+    await check({ path: "/v1/workflows", headers: wrong(), status: 429 });
+  });
 });

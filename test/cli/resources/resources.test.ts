@@ -86,6 +86,25 @@ describe("headwater with a server", () => {
     await printed("source", "delete", "kept", "-y");
   });
 
+  it("replaces the endpoint of a source, whose old address ends", async () => {
+    const moved = await api.createSource({ component_code: CODE, name: "moved" });
+    const before = moved.configured_props.http?.endpoint_url ?? "";
+    const after = (await printed("source", "rotate-endpoint", "moved")).trimEnd();
+    expect(new URL(after).origin).to.equal(new URL(before).origin);
+    expect(after).not.to.equal(before);
+    const post = async (url: string) => (await fetch(url, { method: "POST", body: "{}" })).status;
+    await until(async () => (await post(before)) === 404);
+    expect(await post(after)).to.equal(200);
+    expect(
+      (await json("source", "rotate-endpoint", moved.id)).configured_props.http.endpoint_url,
+    ).not.to.equal(after);
+    const silent = await api.createSource({
+      component_code: 'export default { name: "Silent", version: "1", run() {} };',
+    });
+    expect(await failure("source", "rotate-endpoint", silent.id)).to.include("endpoint");
+    for (const { id } of [moved, silent]) await printed("source", "delete", id, "--yes");
+  });
+
   it("disables, enables and deletes a source", async () => {
     const extra = await api.createSource({ component_code: CODE, name: "extra" });
     await printed("source", "disable", "extra");
