@@ -20,7 +20,7 @@ export async function confirmDeletion(what: string, { yes = false }: Confirmed):
   if (!process.stdin.isTTY) throw new UsageError(`--yes: is needed without a terminal, to delete ${what}`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // Ctrl D and Ctrl C end the terminal, and leave the question without an answer.
+    // Ctrl D and Ctrl C end the terminal; the question is pending for ever then.
     const ended = new Promise<string>(resolve => terminal.once("close", () => resolve("")));
     const asked = terminal.question(`Delete ${what}? [y/N] `).catch(() => "");
     if (/^y(es)?$/i.test((await Promise.race([asked, ended])).trim())) return;

@@ -19,26 +19,26 @@ describe("headwater at a terminal", () => {
   });
   after(() => system.stop());
 
-  /** Deletes a source, with this answer to the question. */
-  async function deleteWith(id: string, answer: string) {
+  /** Deletes a source; `typed` follows the question. */
+  async function deleteWith(id: string, typed: string) {
     const command = atTerminal(["source", "delete", id], env);
     await until(() => command.shown().includes("[y/N] "), { what: `a question: ${command.shown()}` });
-    command.type(answer);
+    command.type(typed);
     return await command.ended;
   }
   const status = async (id: string) => (await api.request("GET", `/sources/${id}`)).status;
 
   it("asks before it deletes, and deletes only after y or yes", async () => {
     const { id } = await api.createSource({ component_code: CODE, name: "asked" });
-    for (const answer of ["n\n", "\n", "yesterday\n", "\u0004", "\u0003"]) {
-      const { code, shown } = await deleteWith(id, answer);
+    for (const typed of ["n\n", "\n", "yesterday\n", "\u0004", "\u0003"]) {
+      const { code, shown } = await deleteWith(id, typed);
       expect(shown).to.include(`Delete source asked (${id})? [y/N] `);
       expect([code, await status(id)], shown).to.deep.equal([1, 200]);
-      expect(shown, JSON.stringify(answer)).to.include("nothing was deleted");
+      expect(shown, JSON.stringify(typed)).to.include("nothing was deleted");
     }
-    for (const [i, answer] of ["y\n", "YES\n"].entries()) {
+    for (const [i, typed] of ["y\n", "YES\n"].entries()) {
       const one = i === 0 ? id : (await api.createSource({ component_code: CODE, name: "second" })).id;
-      const { code, shown } = await deleteWith(one, answer);
+      const { code, shown } = await deleteWith(one, typed);
       expect([code, await status(one)], shown).to.deep.equal([0, 404]);
     }
   });

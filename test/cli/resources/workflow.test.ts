@@ -50,7 +50,9 @@ subscriptions: [{ from: orders, to: inbox }, { from: orders, to: bills }]
       expect(await applier.applied(text)).to.equal("Nothing to change.\n");
       expect(await json("subscription", "list")).to.have.length(2);
       const less = text.replace(", bills: {}", "").replace(", { from: orders, to: bills }", "");
-      expect(await applier.applied(less, "--prune", "--yes")).to.match(/^- workflow shop\/bills$[\s\S]*1 to delete/m);
+      expect(await applier.applied(less, "--prune", "--yes")).to.match(
+        /^- workflow shop\/bills$[\s\S]*1 to delete/m,
+      );
       expect((await json("workflow", "list")).map(({ name }: { name: string }) => name)).to.deep.equal([
         "shop/orders",
       ]);
