@@ -7,7 +7,7 @@ import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
 import { Bars } from "../ui/bars";
 import { Badge, LinkButton, Page, Time } from "../ui/basics";
-import { Loaded, NothingYet } from "../ui/states";
+import { Loaded, Loading, NothingYet } from "../ui/states";
 import { useLiveDeliveries } from "./deliveries";
 import { DeliveryTable } from "./delivery-parts";
 import { FIRST_SOURCE, triggerOf } from "./sources";
@@ -26,6 +26,8 @@ export function Overview() {
   useFresh(sources);
   useFresh(webhooks);
   const isNew = sources.data?.page_info.total_count === 0;
+  // All at once: what came first would be moved by what comes above it.
+  const isKnown = [stats, sources, webhooks, deliveries].every(({ data, error }) => data || error);
   return (
     <Page
       title={
@@ -43,7 +45,8 @@ export function Overview() {
         </>
       }
     >
-      {isNew && (
+      {!isKnown && <Loading lines={8} />}
+      {isKnown && isNew && (
         <section class="card hero">
           <NothingYet
             icon="zap"
@@ -60,97 +63,103 @@ export function Overview() {
           </NothingYet>
         </section>
       )}
-      <Loaded resource={stats} lines={3}>
-        {({ hours, total }) => (
-          <>
-            <div class="tiles">
-              <Spark
-                label="Emitted"
-                value={count(total.emitted)}
-                values={hours.map(one => one.emitted)}
-                tone="info"
-              />
-              <Spark
-                label="Delivered"
-                value={count(total.delivered)}
-                values={hours.map(one => one.delivered)}
-                tone="accent"
-              />
-              <Spark
-                label="Failed"
-                value={count(total.failed)}
-                values={hours.map(one => one.failed)}
-                tone="bad"
-              />
-              <Tile label="Success" value={successRate(total)} note={`${count(total.retried)} retries`} />
-            </div>
-            {total.emitted + total.attempts > 0 && <HourChart rows={hours} kind="account" />}
-          </>
-        )}
-      </Loaded>
-      <div class="columns wide-left">
-        <section class="card slim">
-          <div class="card-head">
-            <h2>Latest deliveries</h2>
-            <a href={to("/deliveries")}>All deliveries</a>
-          </div>
-          <Loaded resource={deliveries}>
-            {page =>
-              page.data.length > 0 ? (
-                <DeliveryTable rows={page.data} />
-              ) : (
-                <p class="card-body muted">Nothing was delivered yet.</p>
-              )
-            }
+      {isKnown && (
+        <>
+          <Loaded resource={stats} lines={3}>
+            {({ hours, total }) => (
+              <>
+                <div class="tiles">
+                  <Spark
+                    label="Emitted"
+                    value={count(total.emitted)}
+                    values={hours.map(one => one.emitted)}
+                    tone="info"
+                  />
+                  <Spark
+                    label="Delivered"
+                    value={count(total.delivered)}
+                    values={hours.map(one => one.delivered)}
+                    tone="accent"
+                  />
+                  <Spark
+                    label="Failed"
+                    value={count(total.failed)}
+                    values={hours.map(one => one.failed)}
+                    tone="bad"
+                  />
+                  <Tile label="Success" value={successRate(total)} note={`${count(total.retried)} retries`} />
+                </div>
+                {total.emitted + total.attempts > 0 && <HourChart rows={hours} kind="account" />}
+              </>
+            )}
           </Loaded>
-        </section>
-        <div class="stack">
-          <section class="card">
-            <div class="card-head">
-              <h2>Sources</h2>
-              <a href={to("/sources")}>All sources</a>
+          <div class="columns wide-left">
+            <section class="card slim">
+              <div class="card-head">
+                <h2>Latest deliveries</h2>
+                <a href={to("/deliveries")}>All deliveries</a>
+              </div>
+              <Loaded resource={deliveries}>
+                {page =>
+                  page.data.length > 0 ? (
+                    <DeliveryTable rows={page.data} />
+                  ) : (
+                    <p class="card-body muted">Nothing was delivered yet.</p>
+                  )
+                }
+              </Loaded>
+            </section>
+            <div class="stack">
+              <section class="card">
+                <div class="card-head">
+                  <h2>Sources</h2>
+                  <a href={to("/sources")}>All sources</a>
+                </div>
+                <Loaded resource={sources}>
+                  {page => (
+                    <ul class="brief">
+                      {page.data.map(one => (
+                        <li key={one.id}>
+                          <a href={to(`/sources/${one.id}`)}>{one.name}</a>
+                          <span class="sub">{triggerOf(one)}</span>
+                          <Badge tone={one.active ? "good" : "none"}>
+                            {one.active ? "Active" : "Inactive"}
+                          </Badge>
+                        </li>
+                      ))}
+                      {page.data.length === 0 && <li class="muted">No sources yet.</li>}
+                    </ul>
+                  )}
+                </Loaded>
+              </section>
+              <section class="card">
+                <div class="card-head">
+                  <h2>Webhooks</h2>
+                  <a href={to("/webhooks")}>All webhooks</a>
+                </div>
+                <Loaded resource={webhooks}>
+                  {page => (
+                    <ul class="brief">
+                      {page.data.map(one => (
+                        <li key={one.id}>
+                          <a href={to(`/webhooks/${one.id}`)}>{one.name || one.url}</a>
+                          {one.failing_since !== null && (
+                            <span class="sub">
+                              <Time ms={one.failing_since * 1000} />
+                            </span>
+                          )}
+                          <WebhookBadge webhook={one} />
+                        </li>
+                      ))}
+                      {page.data.length === 0 && <li class="muted">No webhooks yet.</li>}
+                    </ul>
+                  )}
+                </Loaded>
+              </section>
             </div>
-            <Loaded resource={sources}>
-              {page => (
-                <ul class="brief">
-                  {page.data.map(one => (
-                    <li key={one.id}>
-                      <a href={to(`/sources/${one.id}`)}>{one.name}</a>
-                      <span class="sub">{triggerOf(one)}</span>
-                      <Badge tone={one.active ? "good" : "none"}>{one.active ? "Active" : "Inactive"}</Badge>
-                    </li>
-                  ))}
-                  {page.data.length === 0 && <li class="muted">No sources yet.</li>}
-                </ul>
-              )}
-            </Loaded>
-          </section>
-          <section class="card">
-            <div class="card-head">
-              <h2>Webhooks</h2>
-              <a href={to("/webhooks")}>All webhooks</a>
-            </div>
-            <Loaded resource={webhooks}>
-              {page => (
-                <ul class="brief">
-                  {page.data.map(one => (
-                    <li key={one.id}>
-                      <a href={to(`/webhooks/${one.id}`)}>{one.name || one.url}</a>
-                      {one.failing_since !== null && (
-                        <span class="sub">
-                          <Time ms={one.failing_since * 1000} />
-                        </span>
-                      )}
-                      <WebhookBadge webhook={one} />
-                    </li>
-                  ))}
-                  {page.data.length === 0 && <li class="muted">No webhooks yet.</li>}
-                </ul>
-              )}
-            </Loaded>
-          </section>
-        </div>
-      </div>
+          </div>
+        </>
+      )}
     </Page>
   );
 }

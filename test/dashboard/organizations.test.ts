@@ -47,6 +47,34 @@ describe("an organization in the dashboard", () => {
   const members = async () =>
     (await anna.expect(200, "GET", `/orgs/${org}/members`)).members.map(({ id }: { id: string }) => id);
 
+  /** How far what a page shows has moved since it was opened, as browsers count it. */
+  const layoutShift = (page: Page) =>
+    page.evaluate(
+      () =>
+        new Promise<number>(resolve => {
+          const noted: { value: number }[] = [];
+          const observer = new PerformanceObserver(list => {
+            noted.push(...(list.getEntries() as unknown as { value: number }[]));
+          });
+          observer.observe({ type: "layout-shift", buffered: true });
+          requestAnimationFrame(() =>
+            setTimeout(() => resolve(noted.reduce((sum, { value }) => sum + value, 0))),
+          );
+        }),
+    );
+
+  it("moves nothing that the overview shows while it loads", async () => {
+    for (const width of [1280, 390]) {
+      await ofAnna.page.setViewportSize({ width, height: 800 });
+      await open(ofAnna, "/");
+      await ofAnna.page.reload();
+      await settled(ofAnna.page);
+      await ofAnna.page.getByLabel("Account").first().waitFor({ state: "attached" });
+      expect(await layoutShift(ofAnna.page), `${width} px`).to.be.below(0.1);
+    }
+    await ofAnna.page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   it("invites a user, who accepts and sees what is there", async () => {
     await open(ofAnna, `/organization?org=${org}`);
     const { page } = ofAnna;
