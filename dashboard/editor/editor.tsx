@@ -26,6 +26,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "preact/hooks";
+import { completions } from "./completions";
 
 export interface Fault {
   message: string;
@@ -190,6 +191,7 @@ export function Editor({
       bracketMatching(),
       closeBrackets(),
       autocompletion(),
+      completions,
       highlightActiveLine(),
       highlightActiveLineGutter(),
       EditorView.lineWrapping,

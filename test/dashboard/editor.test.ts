@@ -217,6 +217,27 @@ describe("the editor of a source's code", () => {
     await inEditor(".cm-line").getByText('"after"').waitFor();
   });
 
+  it("completes what a component has: this, its props, and the types of props", async () => {
+    await tab.open(`/sources/${source.id}/code`);
+    await editor().waitFor();
+    const choices = inEditor(".cm-tooltip-autocomplete li");
+    const typed = async (before: string, keys: string) => {
+      await write(before);
+      await page.keyboard.type(keys);
+      await choices.first().waitFor();
+      return await choices.locator(".cm-completionLabel").allInnerTexts();
+    };
+    const props = 'export default { props: { http: "$.interface.http", city: "string" }, run() { ';
+    expect(await typed(props, "this.")).to.have.members(["$emit", "http", "city"]);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Escape");
+    expect(await typed('export default { props: { http: "', "$.int")).to.deep.equal([
+      "$.interface.apphook",
+      "$.interface.http",
+      "$.interface.timer",
+    ]);
+  });
+
   it("meets no error of the browser on the way", () => {
     const notes = tab.problems.filter(one => !/status of 4\d\d/.test(one));
     expect(notes).to.deep.equal([]);
