@@ -49,19 +49,12 @@ describe("an organization in the dashboard", () => {
 
   /** How far what a page shows has moved since it was opened, as browsers count it. */
   const layoutShift = (page: Page) =>
-    page.evaluate(
-      () =>
-        new Promise<number>(resolve => {
-          const noted: { value: number }[] = [];
-          const observer = new PerformanceObserver(list => {
-            noted.push(...(list.getEntries() as unknown as { value: number }[]));
-          });
-          observer.observe({ type: "layout-shift", buffered: true });
-          requestAnimationFrame(() =>
-            setTimeout(() => resolve(noted.reduce((sum, { value }) => sum + value, 0))),
-          );
-        }),
-    );
+    page.evaluate<number>(`new Promise(resolve => {
+      const noted = [];
+      const observer = new PerformanceObserver(list => noted.push(...list.getEntries()));
+      observer.observe({ type: "layout-shift", buffered: true });
+      requestAnimationFrame(() => setTimeout(() => resolve(noted.reduce((sum, { value }) => sum + value, 0))));
+    })`);
 
   it("moves nothing that the overview shows while it loads", async () => {
     for (const width of [1280, 390]) {
