@@ -135,7 +135,7 @@ describe("saving components", () => {
         text,
       ).to.include(path);
     }
-    expect((await rejection(saveComponent(platform, saver(newId("u")), {}))).fields).to.have.length(2);
+    expect((await rejection(saveComponent(platform, saver(newId("u")), {}))).fields).to.have.length(3);
     expect(
       await Promise.all([
         Components(platform.mongo).countDocuments(),

@@ -103,12 +103,9 @@ describe("components", () => {
   });
 
   it("need code or an address; with both, the address is only metadata", async () => {
-    names(
-      await api.request("POST", "/components", { body: {} }),
-      "body component_code",
-      "body component_url",
-    );
-    names(await api.request("POST", "/components"), "body component_code", "body component_url");
+    const ways = ["body component_code", "body files", "body component_url"];
+    names(await api.request("POST", "/components", { body: {} }), ...ways);
+    names(await api.request("POST", "/components"), ...ways);
     const component_url = "https://components.invalid/never-fetched.mjs";
     const component = await save({ component_code: newCode(), component_url });
     expect(component.component_url).to.equal(component_url);

@@ -73,7 +73,8 @@ describe("sources", () => {
     await publishComponent(world.system.worker, published);
     const stranger = await world.system.user();
     expect((await stranger.createSource({ key: "by-key", name: "Mine" })).component_id).to.equal(published);
-    names(await create({ name: "none" }), "body component_id", "body component_code", "body component_url");
+    const ways = ["component_id", "key", "component_code", "files", "component_url"];
+    names(await create({ name: "none" }), ...ways.map(field => `body ${field}`));
     rejected(await create({ component_id: "sc_0000000000000000" }), 404);
     rejected(await create({ key: "no-such-key" }), 404);
   });

@@ -8,9 +8,10 @@ const { readFileSync } = process.getBuiltinModule("node:fs");
 const FOREIGN_FRAME =
   /\n[ \t]+at (?:[^\n]*[ (])?(?:ext:|node:|file:[^\s)]*\/prelude\.js)[^\s]*( \{)?(?=\n|$)/g;
 /** A file of the author's in a place, or, in a frame, as the name of the function that the bundler makes of a file of CommonJS. */
-const OWN_NAME = String.raw`${OWN_FILE}((?! )(?:(?!${OWN_FILE})[^\n])+?)`;
+const OWN_NAME = String.raw`((?! )(?:(?!${OWN_FILE})[^\n])+?)`;
+// What stands before a name is looked at only where there is one: a long text would take seconds.
 const OWN_PLACE = new RegExp(
-  String.raw`\b${OWN_NAME}(?=:\d+:\d+)|(?<=\n[ \t]+at [^\n(]{0,100})\b${OWN_NAME}(?= \()`,
+  String.raw`\b${OWN_FILE}(?:${OWN_NAME}(?=:\d+:\d+)|(?<=\n[ \t]+at [^\n(]{0,110})${OWN_NAME}(?= \())`,
   "g",
 );
 /** A place in the bundle, also as it is loaded for the second and each further source of a shared process. */
