@@ -132,7 +132,9 @@ describe("prepareSource", () => {
     const none = await rejection(prepare({ name: "x" }));
     expect(none.fields.map(({ path }) => path)).to.deep.equal([
       "component_id",
+      "key",
       "component_code",
+      "files",
       "component_url",
     ]);
     const before = await Components(platform.mongo).countDocuments();
