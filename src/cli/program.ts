@@ -122,7 +122,7 @@ export function createProgram(): Command {
   profileCommands(program, tools);
   dashboardCommand(program, tools);
   versionCommand(program, tools);
-  completionCommand(program);
+  completionCommand(program, tools);
   program.commandsGroup("Events, with an API key for any server:");
   sourceCommands(program, tools);
   webhookCommands(program, tools);

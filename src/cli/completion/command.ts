@@ -1,5 +1,7 @@
 import { Argument, type Command } from "commander";
 import { print } from "../output/print.ts";
+import type { RemoteTools } from "../remote/remote-command.ts";
+import { namesCommand } from "./names-command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
@@ -9,10 +11,11 @@ const HELP = `
   zsh    headwater completion zsh > "\${fpath[1]}/_headwater"      (and compinit in ~/.zshrc)
   fish   headwater completion fish > ~/.config/fish/completions/headwater.fish`;
 
-export function completionCommand(program: Command): void {
+export function completionCommand(program: Command, tools: RemoteTools): void {
+  namesCommand(program, tools);
   program
     .command("completion")
-    .description("print a script that completes commands and options in your shell")
+    .description("print a script that completes commands, options and the names of your things in your shell")
     .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
     .addHelpText("after", HELP)
     .action(async (shell: Shell) => {

@@ -5,6 +5,7 @@ import { plain } from "../output/plain.ts";
 import { note, print, printJsonLine, timeOf } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId } from "../resources/find.ts";
+import { EMITTERS, NamedArgument } from "../resources/names.ts";
 import { stopSignal } from "../resources/stop-signal.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Forwarded } from "./forward.ts";
@@ -36,7 +37,7 @@ export function listenCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("listen")
     .description("send the events of a source or workflow to a local address as they happen, signed")
-    .argument("<source>", "source (id or name slug) or workflow (id or name)")
+    .addArgument(new NamedArgument("<source>", "source (id or name slug) or workflow (id or name)", EMITTERS))
     .requiredOption("--to <url>", "where they are sent, such as http://127.0.0.1:3000/hook")
     .option("--channel <name>", "only this channel, $errors or $logs (default: all but these two)")
     .option("--since <event id>", "begin with what is still stored behind this event")

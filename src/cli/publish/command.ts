@@ -4,6 +4,7 @@ import { parseJsonOption } from "../json-option.ts";
 import { printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId } from "../resources/find.ts";
+import { EMITTERS, NamedArgument } from "../resources/names.ts";
 import { readPublication } from "./read-publication.ts";
 
 interface Options {
@@ -25,7 +26,13 @@ export function publishCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("publish")
     .description("publish events as a workflow or source, over HTTP; prints their emit ids")
-    .argument("<workflow or source>", "workflow (id or name) or source (id or name slug)")
+    .addArgument(
+      new NamedArgument(
+        "<workflow or source>",
+        "workflow (id or name) or source (id or name slug)",
+        EMITTERS,
+      ),
+    )
     .option("--event <json>", "one event, any JSON value", parseJsonOption)
     .option("--file <file>", "a JSON file with the body of the request; - for the standard input")
     .option("--name <channel>", "with --event: its channel")

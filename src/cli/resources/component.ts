@@ -6,6 +6,7 @@ import { print, timeOf } from "../output/print.ts";
 import { fields, table } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { listCommand } from "./list-command.ts";
+import { COMPONENT_IDS, COMPONENTS } from "./names.ts";
 import type { ListOptions } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 
@@ -19,6 +20,7 @@ const COMPONENT: Subject<Component> = {
   word: "component",
   given: "sc_… or key",
   find: (client, idOrKey) => client.components.get(idOrKey),
+  names: COMPONENTS,
 };
 
 /** Adds the commands that see and delete saved components; returns their group, to which operators have more. */
@@ -49,7 +51,12 @@ export function savedComponentCommands(program: Command, tools: RemoteTools): Co
   showCommand(component, tools, COMPONENT, { description: "show a component with its props", detailOf });
   remoteAction<Confirmed>(
     yesOption(
-      commandOn(component, "delete", { ...COMPONENT, given: "sc_…" }, "delete a component that nothing uses"),
+      commandOn(
+        component,
+        "delete",
+        { ...COMPONENT, given: "sc_…", names: COMPONENT_IDS },
+        "delete a component that nothing uses",
+      ),
     ),
     tools,
     async ({ client, options }, id = "") => {

@@ -10,6 +10,7 @@ import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { UsageError } from "../usage-error.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { APPS, CONNECTIONS, NamedArgument } from "./names.ts";
 import { printRows } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 
@@ -19,6 +20,7 @@ const CONNECTION: Subject<Connection> = {
   word: "connection",
   given: "apn_…",
   find: (client, id) => client.connections.get(id),
+  names: CONNECTIONS,
 };
 
 /** Commands that see and delete connections, and ask for an app's consent (docs/connections.md). */
@@ -85,7 +87,7 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
   const create = connection
     .command("create")
     .description("make a connection of fields such as an API key, which are never shown again")
-    .argument("<app>", "slug of the app, as components name it")
+    .addArgument(new NamedArgument("<app>", "slug of the app, as components name it", APPS))
     .requiredOption("--fields <file>", FIELDS)
     .option("--name <name>", "label shown in lists");
   const created = jsonOption(eventRuleOptions(create));
@@ -140,7 +142,7 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
       connection
         .command("connect")
         .description("ask for an app's consent; prints the address at which a person agrees")
-        .argument("<app>", "slug of a registered app")
+        .addArgument(new NamedArgument("<app>", "slug of a registered app", APPS))
         .option("--name <name>", "label shown in lists"),
     ),
     tools,

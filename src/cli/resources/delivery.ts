@@ -6,6 +6,7 @@ import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { EMITTERS, NamedArgument, NamedOption, RECEIVERS } from "./names.ts";
 import { parseTime } from "./parse-time.ts";
 import type { ListOptions } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
@@ -28,6 +29,7 @@ const DELIVERY: Subject<Schemas["DeliveryDetail"]> = {
   word: "delivery",
   given: "dlv_…",
   find: (client, id) => client.deliveries.get(id),
+  names: null,
 };
 const STATES = ["pending", "delivered", "failed", "cancelled"];
 
@@ -52,8 +54,14 @@ function searchCommand(delivery: Command, tools: RemoteTools): void {
     .command("list")
     .description("list deliveries, newest first")
     .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
-    .option("--webhook <webhook>", "only those to this webhook or destination: id or name")
-    .option("--emitter <emitter>", "only events of this source or workflow")
+    .addOption(
+      new NamedOption(
+        "--webhook <webhook>",
+        "only those to this webhook or destination: id or name",
+        RECEIVERS,
+      ),
+    )
+    .addOption(new NamedOption("--emitter <emitter>", "only events of this source or workflow", EMITTERS))
     .option("--channel <name>", "only events of this channel")
     .option("--status <status>", "only with this result: 503, 5xx, or none for no response")
     .option("--since <time>", "only events since a date, or a time ago such as 2h", text => parseTime(text))
@@ -98,7 +106,7 @@ function recoverCommand(delivery: Command, tools: RemoteTools): void {
     .description(
       "retry all failed deliveries to a webhook or destination since a moment; exit code 0 once it has begun",
     )
-    .argument("<webhook>", "id or name of a webhook or destination")
+    .addArgument(new NamedArgument("<webhook>", "id or name of a webhook or destination", RECEIVERS))
     .requiredOption("--since <time>", "a date, or a time ago such as 2h", text => parseTime(text))
     .option("--dry-run", "only count them");
   remoteAction<{ json?: boolean; since: number; dryRun?: boolean }>(

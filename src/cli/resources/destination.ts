@@ -15,6 +15,7 @@ import {
 import { KINDS, type KindOptions, kindOptions, settingsOf } from "./destination-settings.ts";
 import { findDestination } from "./find.ts";
 import { listCommand } from "./list-command.ts";
+import { DESTINATIONS } from "./names.ts";
 import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Destination = Schemas["Destination"];
@@ -24,6 +25,7 @@ const DESTINATION: Subject<Destination> = {
   word: "destination",
   given: "id or name",
   find: findDestination,
+  names: DESTINATIONS,
 };
 
 const HELP = `

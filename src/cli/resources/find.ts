@@ -1,5 +1,6 @@
 import { type Headwater, NotFoundError, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
+import { destinations, webhooks, workflows } from "./names.ts";
 
 type Webhook = Schemas["Webhook"];
 type Destination = Schemas["Destination"];
@@ -22,33 +23,33 @@ export async function findEmitterId(client: Headwater, idOrName: string): Promis
     throw error;
   });
   if (source) return source.id;
-  return (await onlyOneCalled(idOrName, "source or workflow", [client.workflows.list()])).id;
+  return (await onlyOneCalled(idOrName, "source or workflow", [workflows(client)])).id;
 }
 
 /** Returns a workflow by its id or name. Throws as `findWebhook`. */
 export async function findWorkflow(client: Headwater, idOrName: string): Promise<Schemas["WorkflowDetail"]> {
   if (/^p_/.test(idOrName)) return await client.workflows.get(idOrName);
-  const { id } = await onlyOneCalled(idOrName, "workflow", [client.workflows.list()]);
+  const { id } = await onlyOneCalled(idOrName, "workflow", [workflows(client)]);
   return await client.workflows.get(id);
 }
 
 /** Returns a webhook by its id or name. Throws AppError `not-found`, and `invalid` if several have that name. */
 export async function findWebhook(client: Headwater, idOrName: string): Promise<Webhook> {
   if (isWebhookId(idOrName)) return await client.webhooks.get(idOrName);
-  return await onlyOneCalled(idOrName, "webhook", [client.webhooks.list()]);
+  return await onlyOneCalled(idOrName, "webhook", [webhooks(client)]);
 }
 
 /** Returns a destination by its id or name, an action too. Throws as `findWebhook`. */
 export async function findDestination(client: Headwater, idOrName: string): Promise<Destination> {
   if (isDestinationId(idOrName)) return await client.destinations.get(idOrName);
-  return await onlyOneCalled(idOrName, "destination", [client.destinations.list()]);
+  return await onlyOneCalled(idOrName, "destination", [destinations(client)]);
 }
 
 /** Returns what has deliveries by its id or name: a webhook or a destination. Throws as `findWebhook`. */
 export async function findReceiver(client: Headwater, idOrName: string): Promise<Webhook | Destination> {
   if (isWebhookId(idOrName)) return await client.webhooks.get(idOrName);
   if (isDestinationId(idOrName)) return await client.destinations.get(idOrName);
-  const lists = [client.webhooks.list(), client.destinations.list()];
+  const lists = [webhooks(client), destinations(client)];
   return await onlyOneCalled<Webhook | Destination>(idOrName, "webhook or destination", lists);
 }
 

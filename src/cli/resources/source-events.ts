@@ -5,6 +5,7 @@ import { print, printJson, printJsonLine, timeOf } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId } from "./find.ts";
 import { listOptions } from "./list-options.ts";
+import { EMITTERS, NamedArgument } from "./names.ts";
 import type { ListOptions } from "./print-rows.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -72,7 +73,7 @@ export function sourceEventCommands(source: Command, tools: RemoteTools): void {
 }
 
 function addView(command: Command, tools: RemoteTools, view: View, given = "id or name slug"): void {
-  const withOptions = listOptions(command.argument("<source>", given), 20);
+  const withOptions = listOptions(command.addArgument(new NamedArgument("<source>", given, EMITTERS)), 20);
   withOptions.option("-f, --follow", "go on with what happens, until Ctrl-C; with --json, one line each");
   remoteAction<Options>(withOptions, tools, async ({ client, options }, given = "") => {
     const id = await findEmitterId(client, given);

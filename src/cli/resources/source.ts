@@ -7,6 +7,7 @@ import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findSource } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { SOURCES } from "./names.ts";
 import { sourceEventCommands } from "./source-events.ts";
 import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
@@ -16,6 +17,7 @@ const SOURCE: Subject<Schemas["SourceDetail"]> = {
   word: "source",
   given: "id or name slug",
   find: findSource,
+  names: SOURCES,
 };
 
 export function sourceCommands(program: Command, tools: RemoteTools): void {

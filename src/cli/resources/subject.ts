@@ -1,10 +1,11 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
 import { plain } from "../output/plain.ts";
 import { print, printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { NamedArgument, type Names } from "./names.ts";
 
 /** What a group of commands is about, one of which each of them gets as its argument. */
 export interface Subject<Thing> {
@@ -14,6 +15,8 @@ export interface Subject<Thing> {
   given: string;
   /** Throws the client's errors, and AppError if the name means none or several. */
   find: (client: Headwater, given: string) => Promise<Thing>;
+  /** What completion offers; null for nothing. */
+  names: Names | null;
 }
 
 /** What sentences about a thing need. */
@@ -26,9 +29,13 @@ interface Named {
 export const commandOn = (
   group: Command,
   name: string,
-  { word, given }: Subject<unknown>,
+  { word, given, names }: Subject<unknown>,
   description: string,
-): Command => group.command(name).description(description).argument(`<${word}>`, given);
+): Command =>
+  group
+    .command(name)
+    .description(description)
+    .addArgument(names ? new NamedArgument(`<${word}>`, given, names) : new Argument(`<${word}>`, given));
 
 /** Adds `show`. */
 export function showCommand<Thing>(

@@ -9,6 +9,7 @@ import { readTextFile } from "../text-file.ts";
 import { UsageError } from "../usage-error.ts";
 import { findEmitterId } from "./find.ts";
 import { jsonOption } from "./list-options.ts";
+import { EMITTERS, NamedArgument } from "./names.ts";
 
 interface Options {
   json?: boolean;
@@ -23,7 +24,9 @@ export function subscriptionTestCommand(subscription: Command, tools: RemoteTool
   const command = subscription
     .command("test")
     .description("try a filter or a function on the last events; nothing is stored or sent")
-    .argument("<emitter>", "source (id or name slug) or workflow (id or name)")
+    .addArgument(
+      new NamedArgument("<emitter>", "source (id or name slug) or workflow (id or name)", EMITTERS),
+    )
     .option("--channel <name>", "channel, $errors or $logs (default: the default channel)")
     .option("--filter <json>", "shows which events match, and why the others don't", parseObjectOption)
     .option("--function <file>", "shows what its code makes of them; exit code 1 if it fails on one")

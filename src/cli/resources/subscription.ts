@@ -12,6 +12,7 @@ import { UsageError } from "../usage-error.ts";
 import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { EMITTERS, LISTENERS, NamedArgument, SUBSCRIPTIONS } from "./names.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 import { subscriptionTestCommand } from "./subscription-test.ts";
 
@@ -29,6 +30,7 @@ const SUBSCRIPTION: Subject<Subscription> = {
   word: "subscription",
   given: "sub_…",
   find: (client, id) => client.subscriptions.get(id),
+  names: SUBSCRIPTIONS,
 };
 const FILTER = "only events that match (docs/filters.md); {} is none";
 const FUNCTION = "file with the code that each event goes through (docs/functions.md)";
@@ -73,11 +75,20 @@ function createCommand(subscription: Command, tools: RemoteTools): void {
   const command = subscription
     .command("create")
     .description("subscribe a listener to an emitter; of one that exists, what is given is replaced")
-    .argument(
-      "<emitter>",
-      "source (id or name slug), workflow (id or name), account (u_… or o_…), 'dc_*' or 'p_*'",
+    .addArgument(
+      new NamedArgument(
+        "<emitter>",
+        "source (id or name slug), workflow (id or name), account (u_… or o_…), 'dc_*' or 'p_*'",
+        EMITTERS,
+      ),
     )
-    .argument("<listener>", "webhook or destination (id or name), source (dc_…) or workflow (p_…)")
+    .addArgument(
+      new NamedArgument(
+        "<listener>",
+        "webhook or destination (id or name), source (dc_…) or workflow (p_…)",
+        LISTENERS,
+      ),
+    )
     .option("--channel <name>", "channel, $errors, $logs or $alerts (default: the default channel)")
     .option("--filter <json>", FILTER, parseObjectOption)
     .option("--function <file>", FUNCTION);

@@ -15,11 +15,17 @@ import {
 import { findWebhook } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { WEBHOOKS } from "./names.ts";
 import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Webhook = Schemas["Webhook"];
 
-const WEBHOOK: Subject<Webhook> = { word: "webhook", given: "id or name", find: findWebhook };
+const WEBHOOK: Subject<Webhook> = {
+  word: "webhook",
+  given: "id or name",
+  find: findWebhook,
+  names: WEBHOOKS,
+};
 
 interface Settings extends DeliverySettings {
   header?: Record<string, string>;

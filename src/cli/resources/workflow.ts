@@ -6,11 +6,17 @@ import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findWorkflow } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
+import { WORKFLOWS } from "./names.ts";
 import { commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Workflow = Schemas["WorkflowDetail"];
 
-const WORKFLOW: Subject<Workflow> = { word: "workflow", given: "id or name", find: findWorkflow };
+const WORKFLOW: Subject<Workflow> = {
+  word: "workflow",
+  given: "id or name",
+  find: findWorkflow,
+  names: WORKFLOWS,
+};
 
 const HELP = `
 A program that publishes events needs an API key and a workflow, and nothing else; headwater source events shows them. An engine of
