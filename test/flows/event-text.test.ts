@@ -68,7 +68,7 @@ describe("the text of a published event", () => {
       expect(listed).to.include(`"event":{"raw_event":${text}},"metadata":{"emit_id":"n-${n}"`);
       expect(await trace(`n-${n}`)).to.include(`"payload":"stored","event":${text},`);
     }
-    const [delivery] = await api.expect(200, "GET", "/deliveries", { query });
+    const [delivery] = await api.expect(200, "GET", "/deliveries", { query: { emitter_id: workflow } });
     const { text: detail } = await api.request("GET", `/deliveries/${delivery.id}`, {
       query: { expand: "event" },
     });
@@ -84,7 +84,10 @@ describe("the text of a published event", () => {
     await until(async () => (await api.expect(200, "GET", "/deliveries", { query })).length === 1);
     await api.expect(202, "POST", "/events/again/replay", { query });
     expect(await received(2)).to.deep.equal([text, text]);
-    const [delivery] = await api.expect(200, "GET", "/deliveries", { query: { emitter_id: workflow } });
+    const [delivery] = await api.expect(200, "GET", "/deliveries", { query });
+    await until(
+      async () => (await api.expect(200, "GET", `/deliveries/${delivery.id}`)).attempts.length === 2,
+    );
     await api.expect(202, "POST", `/deliveries/${delivery.id}/retry`);
     expect(await received(3)).to.deep.equal([text, text, text]);
   });
