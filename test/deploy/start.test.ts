@@ -16,8 +16,9 @@ import { readProcfile } from "../../script/lib/procfile.mjs";
 import { readConfig } from "../../src/config.ts";
 import { root } from "../docs/repository.ts";
 
-/** Prints what it was started with, instead of Node. */
+/** Prints what it was started with, instead of Node; as an old Node, it fails the check of its version. */
 const FAKE_NODE = `#!/bin/sh
+case $* in *require-node.js) exit "\${FAKE_CHECK:-0}" ;; esac
 printf '%s|' "$PWD" "$@"
 printf '\\n%s %s %s' "\${SECRETS_KEY-unset}" "\${ADMIN_PASSWORD-unset}" "\${SECRETS_DIR-unset}"
 `;
@@ -56,6 +57,10 @@ describe("deploy/start", () => {
       });
     }
   }
+
+  it("starts nothing on a Node that is too old", () => {
+    expect(start(["web"], { FAKE_CHECK: "78" })).to.include({ status: 78, settings: "" });
+  });
 
   it("runs any other command as it is", () => {
     expect(start(["node", "a b", "c"]).words.slice(1)).to.deep.equal(["a b", "c"]);
