@@ -1,3 +1,5 @@
+// runs-long: npm test has test/cli/completion/completion.test.ts, whose scripts are the same
+
 import { spawnSync } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
