@@ -37,6 +37,12 @@ function concurrencySettings(): Record<string, TInteger> {
   return Object.fromEntries(settings);
 }
 
+/** The pattern of a setting that is one of these words. */
+const oneOf = (...words: readonly string[]): string =>
+  patternInWords(`^(${words.join("|")})$`, `must be one of ${words.join(", ")}`);
+
+const HTTP_ADDRESS = patternInWords("^https?://[^/]+(/.*)?$", "must be an http or https address");
+
 const Environment = Type.Object({
   /** MongoDB ≥ 6.0, a replica set: multi-document changes use transactions. */
   MONGODB_URL: Type.String(),
@@ -46,7 +52,7 @@ const Environment = Type.Object({
    */
   REDIS_URL: Type.String(),
   /** Unset: from the URL, and for a single one from what its server says. */
-  REDIS_MODE: Type.Optional(Type.String({ pattern: "^(single|cluster|sentinel)$" })),
+  REDIS_MODE: Type.Optional(Type.String({ pattern: oneOf("single", "cluster", "sentinel") })),
   /** A file of certificates in PEM that are trusted for Redis and Sentinels, and no others. */
   REDIS_TLS_CA_FILE: Type.Optional(Type.String()),
   /** False for a self-signed certificate: nothing then shows that it is the right server. */
@@ -62,17 +68,13 @@ const Environment = Type.Object({
   /** Replicas of Redis that must hold what is accepted before it is confirmed; 0 for none. */
   ACCEPT_REPLICAS: { ...INTEGER(0, 16), default: 0 },
   /** `mongodb`: what is accepted is written there before it is enqueued in Redis. */
-  DURABLE_INGRESS: Type.String({ pattern: "^(redis|mongodb)$", default: "redis" }),
+  DURABLE_INGRESS: Type.String({ pattern: oneOf("redis", "mongodb"), default: "redis" }),
   HOST: Type.String({ default: "127.0.0.1" }),
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources start with it. */
-  PUBLIC_URL: Type.String({
-    pattern: patternInWords("^https?://[^/]+(/.*)?$", "must be an http or https address"),
-  }),
+  PUBLIC_URL: Type.String({ pattern: HTTP_ADDRESS }),
   /** A host of its own for the endpoints of sources: then `/in` is served there only, and nothing else is. */
-  INGRESS_URL: Type.Optional(
-    Type.String({ pattern: patternInWords("^https?://[^/]+(/.*)?$", "must be an http or https address") }),
-  ),
+  INGRESS_URL: Type.Optional(Type.String({ pattern: HTTP_ADDRESS })),
   /** True behind a load balancer of your own: then the client's address is the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
   /** Keys of 32 bytes, base64 or hex, comma-separated: the first encrypts, all decrypt. */
@@ -172,7 +174,10 @@ const Environment = Type.Object({
   /** A file of npm settings for component packages, such as the token of a private registry. */
   PACKAGES_NPMRC: Type.String({ default: "" }),
   PACKAGES_HOSTS: Type.String({ default: "" }),
-  LOG_LEVEL: Type.String({ pattern: "^(fatal|error|warn|info|debug|trace|silent)$", default: "info" }),
+  LOG_LEVEL: Type.String({
+    pattern: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
+    default: "info",
+  }),
   /** Where spans go, over OTLP/HTTP; unset means no tracing. The names are OpenTelemetry's own. */
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ maxLength: 2048 })),
   OTEL_EXPORTER_OTLP_HEADERS: Type.String({ maxLength: 8192, default: "" }),
@@ -182,7 +187,7 @@ const Environment = Type.Object({
   }),
   OTEL_SERVICE_NAME: Type.String({ maxLength: 255, default: "headwater" }),
   OTEL_TRACES_SAMPLER: Type.String({
-    pattern: `^(${SAMPLERS.join("|")})$`,
+    pattern: oneOf(...SAMPLERS),
     default: "parentbased_always_on" satisfies SamplerName,
   }),
   /** The share of traces that is recorded, for the samplers by ratio. */
@@ -204,9 +209,7 @@ export const settingNames: readonly string[] = Object.keys(Environment.propertie
 
 function describeError({ keyword, params, instancePath, message }: ErrorObject): string {
   if (keyword === "required") return `${params.missingProperty} is not set`;
-  const [, words] = (keyword === "pattern" && /^\^\(([\w|]+)\)\$$/.exec(params.pattern)) || [];
-  if (keyword === "pattern" && !words) return `${instancePath.slice(1)} ${wordsOfPattern(params.pattern)}`;
-  return `${instancePath.slice(1)} ${words ? `must be one of ${words.replaceAll("|", ", ")}` : message}`;
+  return `${instancePath.slice(1)} ${keyword === "pattern" ? wordsOfPattern(params.pattern) : message}`;
 }
 
 /** Unusable settings; each message starts with its variable's name. */

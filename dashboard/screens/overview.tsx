@@ -45,26 +45,25 @@ export function Overview() {
         </>
       }
     >
-      {!isKnown && <Loading lines={8} />}
-      {isKnown && isNew && (
-        <section class="card hero">
-          <NothingYet
-            icon="zap"
-            title="From nothing to a watched event in a minute"
-            command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
-            action={
-              <LinkButton href={to("/start")} kind="primary" icon="play">
-                Start
-              </LinkButton>
-            }
-          >
-            One click makes a source, a receiver that shows what arrives, and a subscription between the two.
-            Then send a request and watch where it goes. This command makes a source alone:
-          </NothingYet>
-        </section>
-      )}
-      {isKnown && (
+      {isKnown ? (
         <>
+          {isNew && (
+            <section class="card hero">
+              <NothingYet
+                icon="zap"
+                title="From nothing to a watched event in a minute"
+                command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
+                action={
+                  <LinkButton href={to("/start")} kind="primary" icon="play">
+                    Start
+                  </LinkButton>
+                }
+              >
+                One click makes a source, a receiver that shows what arrives, and a subscription between the
+                two. Then send a request and watch where it goes. This command makes a source alone:
+              </NothingYet>
+            </section>
+          )}
           <Loaded resource={stats} lines={3}>
             {({ hours, total }) => (
               <>
@@ -159,6 +158,8 @@ export function Overview() {
             </div>
           </div>
         </>
+      ) : (
+        <Loading lines={8} />
       )}
     </Page>
   );

@@ -7,8 +7,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
-/** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
-/** The rule for a channel, by the API too. */
+/** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. The API's rule too. */
 export const CHANNEL = patternInWords(
   ANY_CHANNEL,
   "must be a channel: $errors, $logs, or a text without control characters and without $ at its beginning",

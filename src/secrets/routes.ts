@@ -40,7 +40,8 @@ export const secretRoutes = [
     tag: "Secrets",
     summary: "Compare secrets with those that are stored",
     description:
-      "For a program that keeps things as a file declares them: it learns which secrets it has to send again. After 20 " +
+      "For a program that keeps things as a file declares them: it learns which secrets it has to send again. After " +
+      `${LIMITS.secretGuesses.value} ` +
       "comparisons of one thing in an hour that found a difference there is 429, also for what is right, so that no secret can be guessed.",
     access: { kind: "owner" },
     body: Type.Object({
