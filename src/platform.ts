@@ -265,7 +265,7 @@ export async function openPlatform(
       memory,
       runQueue: openRunQueue(writer, keys, { clock, queued, memory }),
       replicas,
-      permits: openPermits(redis, keys, { memory }),
+      permits: openPermits(redis, keys),
       secrets: createSecrets(config.secretsKeys),
       metrics,
       tracer,

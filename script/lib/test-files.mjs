@@ -37,7 +37,7 @@ export const SLOWEST = [
   "test/workers/deliveries-order.test.ts",
   "test/sandbox/limits.test.ts",
   "test/flows/actions.test.ts",
-  "test/workers/deliveries-waitlist.test.ts",
+  "test/workers/deliveries-backlog.test.ts",
   "test/queues/run-worker.test.ts",
   "test/flows/crash.test.ts",
   "test/store/redis-failover.test.ts",

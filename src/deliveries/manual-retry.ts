@@ -5,12 +5,10 @@ import { StoredEvents } from "../models/event.ts";
 import { Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { enqueue } from "../queues/define-queue.ts";
-import { deliveries, nextAttemptOf } from "../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../subscriptions/ended.ts";
 import { connectedBy } from "./attempt/connected-by.ts";
 import { noteChange } from "./attempt/note.ts";
-import { retryFields } from "./attempt/retry-fields.ts";
+import { requeue } from "./dispatch/requeue.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "config" | "clock" | "activity">;
 
@@ -40,15 +38,10 @@ export async function retryDelivery(platform: Deps, delivery: Delivery): Promise
     throw new AppError("conflict", `the owner of the subscription can no longer access the ${which}`);
   }
   rejectDisabled(webhook);
-  const retried = await Deliveries(platform.mongo)
-    .findOneAndUpdate(
-      { _id: delivery._id },
-      { $set: retryFields(platform), $inc: { generation: 1 } },
-      { returnDocument: "after" },
-    )
-    .lean<Delivery | null>();
+  const { _id, webhook_id, owner_id } = delivery;
+  await requeue(platform, [{ _id, webhook_id, owner_id }]);
+  const retried = await Deliveries(platform.mongo).findById(_id).lean<Delivery | null>();
   if (!retried) throw notFound("delivery");
-  await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(retried));
   noteChange(platform, retried);
   return retried;
 }

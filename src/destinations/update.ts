@@ -46,7 +46,7 @@ export async function updateDestination(
   if (!updated) throw notFound("destination");
   await platform.routing.invalidate([destination.owner_id]);
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
-  if (ordered !== undefined) await enqueueDrain(platform, destination, "order", 0);
+  if (ordered !== undefined) await enqueueDrain(platform, destination);
   return { ...presentDestination(platform, updated), secrets_removed: changed?.secretsRemoved ?? [] };
 }
 

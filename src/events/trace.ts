@@ -1,4 +1,3 @@
-import { waitsWithoutJob } from "../deliveries/attempt/far-retry.ts";
 import { presentWithAttempts } from "../deliveries/present.ts";
 import { notFound } from "../lib/errors.ts";
 import { eventMs } from "../lib/event-id.ts";
@@ -11,7 +10,8 @@ import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
-import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import { deliveries } from "../queues/deliveries.ts";
+import { drainJobIdOf } from "../queues/enqueue-drain.ts";
 import { findJobState } from "../queues/shards.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
@@ -28,11 +28,13 @@ import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
 
 export type TraceDeps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "routing" | "runQueue" | "clock" | "config"
+  "mongo" | "redis" | "keys" | "queues" | "permits" | "eventLog" | "routing" | "runQueue" | "clock" | "config"
 >;
 
 /** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
 const MAX_SHOWN = 100;
+/** What is due at a webhook is counted up to this. */
+const MAX_COUNTED = 1000;
 
 interface TraceRequest {
   id: string;
@@ -186,21 +188,30 @@ async function traceDispatch(
 
 /** What a pending delivery waits for, in words; null for one that has ended. */
 async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<string | null> {
-  if (delivery.state !== "pending") return null;
-  const isDue = (delivery.next_attempt_at_ms ?? 0) <= platform.clock();
-  if (waitsWithoutJob(delivery) && !isDue) return "its next scheduled attempt";
-  const jobId = nextAttemptJobId(nextAttemptOf(delivery));
-  const state = await findJobState(openedQueue(platform.queues, deliveries), jobId);
-  if (state === "active") return "its attempt is in flight";
-  if (state === "waiting" || state === "prioritized") return "a free delivery worker";
-  if (state === "delayed") return "its next scheduled attempt";
-  // Its permit, if it has one, is named after the job, which a slow attempt outlives.
-  const permit = await platform.redis.zscore(platform.keys.webhookPermits(delivery.webhook_id), jobId);
-  if (permit !== null) return "its attempt is in flight";
-  const waitlist = await platform.redis.zcard(platform.keys.webhookWaitlist(delivery.webhook_id));
-  if (waitlist > 0) return `a permit of its webhook, whose waitlist holds ${waitlist} deliveries`;
-  if (state === "failed") return "the sweep, because its job failed";
-  return "its turn at an ordered webhook, or the sweep";
+  const { state, webhook_id, next_attempt_at_ms, in_flight_until_ms = 0 } = delivery;
+  if (state !== "pending") return null;
+  const now = platform.clock();
+  if (in_flight_until_ms > now) return "its attempt is in flight";
+  const dueAtMs = next_attempt_at_ms ?? 0;
+  if (dueAtMs > now) return "its next scheduled attempt";
+  const drain = drainJobIdOf(webhook_id, dueAtMs);
+  const drainState = await findJobState(openedQueue(platform.queues, deliveries), drain);
+  if (drainState === "waiting" || drainState === "prioritized" || drainState === "delayed") {
+    return "a free delivery worker";
+  }
+  const isDrained = drainState === "active" || (await platform.permits.findDrained([webhook_id])).size > 0;
+  if (!isDrained) return "its turn at an ordered webhook, or the sweep";
+  const due = await Deliveries(platform.mongo).countDocuments(
+    { webhook_id, state: "pending", next_attempt_at_ms: { $lte: now } },
+    { limit: MAX_COUNTED, hint: "due_at_webhook" },
+  );
+  const many =
+    due === MAX_COUNTED
+      ? `${MAX_COUNTED} or more deliveries are`
+      : due === 1
+        ? "it is"
+        : `${due} deliveries are`;
+  return `its turn at its webhook, where ${many} due`;
 }
 
 /** What became of the event at the sources and workflows among its listeners. */

@@ -712,13 +712,6 @@ export const LIMITS = defineLimits({
     what: "descriptions of components that are kept in memory",
     beyond: "those that were not used for the longest time are read again",
   },
-  waitlist: {
-    value: 2000,
-    unit: "count",
-    per: "webhook",
-    what: "deliveries on its waitlist in Redis; fewer, down to 200, while Redis is above its high-water mark",
-    beyond: "they wait in MongoDB only and join the waitlist as it becomes shorter",
-  },
   largeBodyBytes: {
     value: 32 * KB,
     unit: "bytes",

@@ -47,7 +47,7 @@ export const DELIVERY_LIMITS = defineLimits({
     unit: "count",
     per: "webhook",
     what: "deliveries in flight to it, over all processes; one if it is failing",
-    beyond: "they wait on its waitlist",
+    beyond: "they wait as pending deliveries that are due",
     setting: "DELIVERY_PER_WEBHOOK",
   },
   deliveryKeptMs: {
@@ -68,8 +68,8 @@ export const DELIVERY_LIMITS = defineLimits({
     value: 120_000,
     unit: "ms",
     per: "value",
-    what: "how far away the retry of a delivery may be to have a job in Redis",
-    beyond: "it waits in MongoDB, and is enqueued up to `SWEEP_EVERY` after it is due",
+    what: "how far away the next attempt of a delivery may be to have a job in Redis",
+    beyond: "its webhook is drained up to `SWEEP_EVERY` after it is due",
   },
   destinationConnections: {
     value: 512,

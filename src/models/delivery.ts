@@ -69,7 +69,7 @@ export interface Delivery {
   event_score: number;
   state: DeliveryState;
   reason: EndReason | null;
-  /** How many times an attempt was scheduled; a job of an earlier generation is superseded. */
+  /** How many times an attempt was scheduled; the result of one of an earlier generation changes no state. */
   generation: number;
   /** Attempts made since the retry schedule started; a manual retry restarts it. */
   retry_index: number;
@@ -79,13 +79,13 @@ export interface Delivery {
   attempts: AttemptRecord[];
   next_attempt_at_ms: number | null;
   /**
-   * When the sweep checks that the delivery's job still exists, or, for a far retry, which has none, enqueues it: the same
-   * moment as `next_attempt_at_ms`. Null once no attempt is to follow.
+   * When the sweep looks at the delivery: as soon as it is due if the next attempt is far away, and has no drain; otherwise later,
+   * in case the drain was lost. Null once no attempt is to follow.
    */
   sweep_at_ms: number | null;
   put_off?: PutOff;
-  /** Until when the first attempt may be in flight; set if the delivery was recorded while it was. */
-  first_attempt_until_ms?: number;
+  /** Set while an attempt is in flight that has left its job; until then no other is due. */
+  in_flight_until_ms?: number;
   created_at: Date;
   finished_at_ms: number | null;
   /** The trace context of its event. */
@@ -122,7 +122,7 @@ export const Deliveries = collection<Delivery>(
       next_attempt_at_ms: { type: Number, default: null },
       sweep_at_ms: { type: Number, default: null },
       put_off: { type: Schema.Types.Mixed, default: undefined },
-      first_attempt_until_ms: Number,
+      in_flight_until_ms: { type: Number, default: undefined },
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
       trace: { type: String, default: undefined },
@@ -139,7 +139,7 @@ export const Deliveries = collection<Delivery>(
       { webhook_id: 1, event_score: 1, _id: 1 },
       { name: "ordered", partialFilterExpression: { state: "pending" } },
     )
-    // What is due at a webhook and did not fit on its waitlist, longest due first.
+    // What is due at a webhook, longest due first.
     .index(
       { webhook_id: 1, next_attempt_at_ms: 1 },
       { name: "due_at_webhook", partialFilterExpression: { state: "pending" } },

@@ -4,15 +4,13 @@ import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 /** Who is charged for the job; a job of an older version has none, and counts for its webhook or emitter. */
 const AccountId = Type.Optional(Type.String());
 
-/** One delivery that MongoDB holds: ids only, so that a job that outlived a change does nothing. */
+/** Of the release before, which had a job for each later attempt: its webhook is drained instead. */
 const NextAttempt = Type.Object({
   delivery_id: Type.String(),
   webhook_id: Type.String(),
-  /** How many times this delivery was scheduled; a job of an earlier generation is superseded. */
   generation: Type.Integer({ minimum: 0 }),
   account_id: AccountId,
 });
-export type NextAttempt = Static<typeof NextAttempt>;
 
 /** Subscription, webhook, and the subscription's owner, who must still have access to the webhook. */
 export const WebhookListener = Type.Tuple([Type.String(), Type.String(), Type.String()]);
@@ -50,10 +48,7 @@ export type FirstAttempts = Static<typeof FirstAttempts>;
 
 const Drain = Type.Object({
   webhook_id: Type.String(),
-  /**
-   * `order`: the deliveries of an ordered webhook; `tokens`: those on the waitlist of a rate-limited one; `refill`: those
-   * that did not fit on the waitlist.
-   */
+  /** The release before distinguishes why a webhook is drained; `order` has it send all that is due, as this one does. */
   reason: Type.Union([Type.Literal("order"), Type.Literal("tokens"), Type.Literal("refill")]),
   /** Unix milliseconds, rounded up: drains of one webhook due at the same moment are one job. */
   due_ms: Type.Integer(),
@@ -90,7 +85,7 @@ export const deliveries = defineQueue({
   concurrency: 32,
   quantum: 32,
   options: {
-    // For failures of our own, such as a store away. A failure of the endpoint schedules the next generation instead.
+    // For failures of our own, such as a store away. After a failure of the endpoint the delivery is due again later.
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
     // A kept job would swallow the next `add` of the same id.
@@ -107,17 +102,12 @@ export const deliveries = defineQueue({
       shardBy: ({ job_id }) => job_id,
       charge: job => ({ account: job.account_id ?? job.events[0]?.emitter_id ?? "", cost: costOf(job) }),
     },
-    /** A later attempt of one delivery, which is due at a moment of its own. */
-    "next-attempt": {
-      schema: NextAttempt,
-      jobId: nextAttemptJobId,
-      charge: chargeWebhook,
-      shardBy: ofWebhook,
-    },
-    /** Takes up deliveries that wait at their webhook. */
+    /** Only read: this release enqueues no such job. */
+    "next-attempt": { schema: NextAttempt, writes: 0, charge: chargeWebhook, shardBy: ofWebhook },
+    /** Sends what is due at a webhook: all attempts but the first, and first attempts that had to wait. */
     drain: {
       schema: Drain,
-      jobId: ({ webhook_id, reason, due_ms }) => `${webhook_id}-${reason}-${due_ms}`,
+      jobId: drainJobId,
       charge: chargeWebhook,
       shardBy: ofWebhook,
     },
@@ -133,30 +123,19 @@ export const deliveries = defineQueue({
   },
 });
 
-function chargeWebhook({ account_id, webhook_id }: NextAttempt | Drain | Recover) {
+type OfWebhook = Static<typeof NextAttempt> | Drain | Recover;
+
+function chargeWebhook({ account_id, webhook_id }: OfWebhook) {
   return { account: account_id ?? webhook_id, cost: 1 };
 }
 
-function ofWebhook({ webhook_id }: NextAttempt | Drain | Recover) {
+function ofWebhook({ webhook_id }: OfWebhook) {
   return webhook_id;
 }
 
-/** The job of a delivery's next attempt, in the turn of its account. */
-export const nextAttemptOf = (delivery: {
-  _id: string;
-  webhook_id: string;
-  generation: number;
-  owner_id: string;
-}): NextAttempt => ({
-  delivery_id: delivery._id,
-  webhook_id: delivery.webhook_id,
-  generation: delivery.generation,
-  account_id: delivery.owner_id,
-});
-
-/** The id of that job: one for each generation, so that a repeated enqueue adds nothing. */
-export function nextAttemptJobId({ delivery_id, generation }: NextAttempt): string {
-  return `${delivery_id}-${generation}`;
+/** The id of the job that drains a webhook at a moment: one for each, so that a repeated enqueue adds nothing. */
+export function drainJobId({ webhook_id, reason, due_ms }: Drain): string {
+  return `${webhook_id}-${reason}-${due_ms}`;
 }
 
 /** The id of a webhook's `recover` job. */

@@ -64,9 +64,10 @@ export function redisKeys(prefix: string) {
     sourcesWithRuns: () => `${prefix}:sources-with-runs`,
     /** Sorted set: permits of the deliveries in flight to a webhook, by expiry. */
     webhookPermits: (webhookId: string) => tagged(webhookId, "permits"),
-    /** Sorted set: deliveries that wait for a permit, by arrival. */
+    /** Sorted set: the drain of a webhook that is under way, and whether a backlog waits for another, by expiry. */
+    webhookDrains: (webhookId: string) => tagged(webhookId, "drains"),
+    /** Of earlier releases, in which deliveries waited in Redis: deleted as webhooks are drained. */
     webhookWaitlist: (webhookId: string) => tagged(webhookId, "waitlist"),
-    /** Hash: how many deliveries did not fit on the waitlist and wait in MongoDB only, and when a refill was last asked for. */
     webhookOverflow: (webhookId: string) => tagged(webhookId, "overflow"),
     /** Hash: the token bucket of a webhook's rate limit. */
     webhookTokens: (webhookId: string) => tagged(webhookId, "tokens"),

@@ -12,7 +12,7 @@ type Deps = Pick<
 >;
 
 /**
- * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and deletes its waitlist. There may be very
+ * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and releases its permits. There may be very
  * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
  * is due.
  */

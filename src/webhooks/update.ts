@@ -40,7 +40,7 @@ export async function updateWebhook(
   if (!updated) throw notFound("webhook");
   await platform.routing.invalidate([webhook.owner_id]);
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
-  if (changes.ordered !== undefined) await enqueueDrain(platform, webhook, "order", 0);
+  if (changes.ordered !== undefined) await enqueueDrain(platform, webhook);
   const secrets_removed = isLost && webhook.header_names.length > 0 ? ["headers"] : [];
   return { ...presentWebhook(platform, updated), secrets_removed };
 }

@@ -1,15 +1,15 @@
 import type { RetryOptions } from "../../src/deliveries/attempt/attempt.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
-import { InFlight } from "../../src/deliveries/limits/in-flight.ts";
-import { openAttemptTools } from "../../src/deliveries/worker/attempt-tools.ts";
-import { Detached } from "../../src/deliveries/worker/detached.ts";
-import type { SharedByLaterAttempts } from "../../src/deliveries/worker/next-attempt.ts";
+import { drain } from "../../src/deliveries/worker/drain.ts";
+import { openSharedByAttempts } from "../../src/deliveries/worker/handle-job.ts";
+import type { LogFields } from "../../src/deliveries/worker/shared.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries, type Delivery } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { Workflows } from "../../src/models/workflow.ts";
+import { Snooze } from "../../src/queues/snooze.ts";
 import { createWebhook } from "../../src/webhooks/create.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
@@ -89,12 +89,24 @@ export async function emit(
   return stored;
 }
 
-/** What the later attempts of one process share, for handlers that are called without a worker. */
-export const openShared = (platform: TestPlatform, options: RetryOptions = {}): SharedByLaterAttempts => ({
-  ...openAttemptTools(platform, options),
-  detached: new Detached(),
-  inFlight: new InFlight(platform.metrics),
-});
+/** Handles a job that drains a webhook, as the worker does; returns the fields of its log line. */
+export async function runDrain(
+  platform: TestPlatform,
+  webhookId: string,
+  { jobId = "drain", ...options }: RetryOptions & { jobId?: string } = {},
+): Promise<LogFields> {
+  const job = { webhook_id: webhookId, reason: "order" as const, due_ms: 0 };
+  const context = { job, jobId, signal: new AbortController().signal, isStopping: () => false };
+  const shared = openSharedByAttempts(platform, options);
+  try {
+    return await drain(platform, context, shared);
+  } catch (error) {
+    if (error instanceof Snooze) return error.fields;
+    throw error;
+  } finally {
+    await shared.permitCache.close();
+  }
+}
 
 export async function deliveriesOf(platform: TestPlatform, webhookId: string): Promise<Delivery[]> {
   return await Deliveries(platform.mongo).find({ webhook_id: webhookId }).sort({ _id: 1 }).lean<Delivery[]>();

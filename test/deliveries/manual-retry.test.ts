@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
 import { countFailed, startRecovery } from "../../src/deliveries/recover.ts";
-import { makeNextAttempt } from "../../src/deliveries/worker/next-attempt.ts";
 import { recoverFailed } from "../../src/deliveries/worker/recover.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
@@ -20,7 +19,7 @@ import {
   deliveriesOf,
   emit,
   onlyDelivery,
-  openShared,
+  runDrain,
   type Subscribed,
   subscribe,
   webhookOf,
@@ -49,45 +48,46 @@ describe("manual retry", () => {
   });
 
   const delivery = () => onlyDelivery(platform, listener.webhookId);
-  /** Handles the delivery's job of this generation, as the worker does. */
-  const handleJob = async (generation: number) =>
-    makeNextAttempt(
-      platform,
-      { job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, generation } },
-      openShared(platform),
-    );
+  /** Makes the attempt that is due, as the worker does. */
+  const attempt = () => runDrain(platform, listener.webhookId);
   const codeOf = async (attempt: Promise<unknown>) => {
     const error = await attempt.catch((thrown: unknown) => thrown);
     return error instanceof AppError ? error.code : "no error";
   };
 
-  it("replaces the scheduled attempt, whose job is superseded", async () => {
+  it("replaces the scheduled attempt", async () => {
     await emit(platform, [listener]);
-    await handleJob(0);
+    await attempt();
     expect(await delivery()).to.include({ state: "pending", generation: 1, retry_index: 1 });
     const retried = await retryDelivery(platform, await delivery());
     expect(retried).to.include({ state: "pending", generation: 2, retry_index: 0, next_attempt_at_ms: now });
     endpoint.script(200);
-    expect(await handleJob(1)).to.include({ result: "superseded" });
-    expect(endpoint.requests).to.have.length(1);
-    expect(await handleJob(2)).to.include({ result: "delivered" });
+    expect(await attempt()).to.include({ delivered: 1 });
+    now += 2 * hour;
+    expect(await attempt(), "the scheduled one").to.include({ attempts: 0 });
+    expect(endpoint.requests).to.have.length(2);
     expect((await delivery()).attempts.map(({ trigger }) => trigger)).to.deep.equal(["schedule", "manual"]);
   });
 
-  it("enqueues the new generation at once", async () => {
+  it("is made at once", async () => {
     await emit(platform, [listener]);
-    await handleJob(0);
-    const { _id } = await retryDelivery(platform, await delivery());
-    const job = await openedQueue(platform.queues, deliveries).getJob(`${_id}-2`);
-    expect(job?.opts.delay ?? 0).to.equal(0);
+    await attempt();
+    await openedQueue(platform.queues, deliveries).obliterate({ force: true });
+    await retryDelivery(platform, await delivery());
+    const [job] = await openedQueue(platform.queues, deliveries).getDelayed();
+    expect(job?.name).to.equal("drain");
+    expect(job?.delay).to.be.at.most(100);
   });
 
   it("restarts the retry schedule", async () => {
     await emit(platform, [listener]);
-    for (const generation of [0, 1, 2]) await handleJob(generation);
+    for (let n = 0; n < 3; n++) {
+      await attempt();
+      now += 2 * hour;
+    }
     expect(await delivery()).to.include({ state: "failed", reason: "exhausted" });
     await retryDelivery(platform, await delivery());
-    await handleJob(4);
+    await attempt();
     const again = await delivery();
     expect(again).to.include({ state: "pending", retry_index: 1, trigger: "schedule" });
     expect((again.next_attempt_at_ms ?? 0) - now).to.be.within(hour * 0.8, hour * 1.2);
@@ -102,9 +102,9 @@ describe("manual retry", () => {
   it("sends a delivered event again, under the same webhook-id", async () => {
     endpoint.script(200);
     await emit(platform, [listener]);
-    await handleJob(0);
+    await attempt();
     await retryDelivery(platform, await delivery());
-    await handleJob(2);
+    await attempt();
     const ids = endpoint.requests.map(({ headers }) => headers["webhook-id"]);
     expect(ids).to.deep.equal([(await delivery())._id, (await delivery())._id]);
   });
@@ -115,7 +115,7 @@ describe("manual retry", () => {
       await retryDelivery(platform, await delivery());
       return 500;
     });
-    expect(await handleJob(0)).to.include({ recorded: false });
+    await attempt();
     expect(await delivery()).to.include({
       state: "pending",
       generation: 1,
@@ -140,7 +140,7 @@ describe("manual retry", () => {
       { webhook_id: listener.webhookId },
       { $set: { attempts: fifty } },
     );
-    await handleJob(0);
+    await attempt();
     const { attempts } = await delivery();
     expect(attempts).to.have.length(LIMITS.attemptsKept.value);
     expect([attempts.at(0)?.number, attempts.at(-1)?.number]).to.deep.equal([2, 51]);
@@ -164,9 +164,10 @@ describe("manual retry", () => {
   it("fails a scheduled delivery whose payload is gone", async () => {
     await emit(platform, [listener]);
     await StoredEvents(platform.mongo).deleteMany({});
-    expect(await codeOf(handleJob(0)), "a new event may not be stored yet").to.equal("unavailable");
-    await Deliveries(platform.mongo).updateMany({}, { $set: { created_at: new Date(Date.now() - 120_000) } });
-    expect(await handleJob(0)).to.include({ result: "payload-gone" });
+    expect(await attempt(), "a new event may not be stored yet").to.include({ attempts: 0 });
+    expect(await delivery()).to.include({ state: "pending", next_attempt_at_ms: now + 1000 });
+    now += 120_000;
+    expect(await attempt()).to.include({ ended: 1 });
     expect(await delivery()).to.include({ state: "failed", reason: "payload-gone" });
   });
 

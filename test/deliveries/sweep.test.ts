@@ -1,11 +1,9 @@
 import { expect } from "chai";
-import { permitTtlMs, waitlistEntry } from "../../src/deliveries/limits/permits.ts";
 import { beginDeliverySweep } from "../../src/deliveries/sweep.ts";
 import { WHOLE } from "../../src/lib/part.ts";
-import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
-import { deliveries, nextAttemptOf } from "../../src/queues/deliveries.ts";
+import { deliveries } from "../../src/queues/deliveries.ts";
 import { runWorker } from "../../src/queues/run-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
@@ -18,7 +16,8 @@ describe("sweep of deliveries", () => {
   let listener: Subscribed;
   const queue = () => openedQueue(platform.queues, deliveries);
   const jobCount = () => queue().getJobCountByTypes("waiting", "prioritized", "delayed");
-  const generation = async () => (await onlyDelivery(platform, listener.webhookId)).generation;
+  const drains = async () =>
+    (await queue().getJobs(["waiting", "prioritized", "delayed"])).map(({ data }) => data.webhook_id);
 
   beforeEach(async () => {
     now = Date.now();
@@ -28,24 +27,23 @@ describe("sweep of deliveries", () => {
   });
   afterEach(() => platform.destroy());
 
-  it("enqueues a delivery that was stored and never enqueued, once it is overdue", async () => {
-    const { _id } = await onlyDelivery(platform, listener.webhookId);
-    await queue().remove(`${_id}-0`);
+  it("drains the webhook of a delivery that was stored and never enqueued, once it is overdue", async () => {
+    await queue().obliterate({ force: true });
     expect(await sweep(platform, "deliveries")).to.equal(0);
     now += platform.config.sweepEveryMs + 1;
     expect(await sweep(platform, "deliveries")).to.equal(1);
-    expect((await queue().getJob(`${_id}-0`))?.data).to.include({ delivery_id: _id, generation: 0 });
+    expect(await drains()).to.deep.equal([listener.webhookId]);
   });
 
-  it("ignores a delivery whose job is still queued, and checks it ever less often", async () => {
+  it("ignores a delivery whose drain is still queued, and checks it ever less often", async () => {
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(0);
     const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
     expect(sweep_at_ms).to.be.within(now + 59_000, now + 61_000);
-    expect(await queue().getJobCountByTypes("waiting", "prioritized")).to.equal(1);
+    expect(await jobCount()).to.equal(1);
   });
 
-  it("starts a new generation of a delivery whose job failed and is kept", async () => {
+  it("drains the webhook of a delivery whose drain failed and is kept", async () => {
     const fail = () => Promise.reject(new Error("a bug"));
     const worker = runWorker(
       deliveries,
@@ -59,24 +57,23 @@ describe("sweep of deliveries", () => {
         metrics: platform.metrics,
       },
     );
-    const job = (await queue().getJobs(["waiting", "prioritized"]))[0];
-    await job?.updateData({ ...job.data, generation: "not a number" });
+    const job = (await queue().getJobs(["waiting", "prioritized", "delayed"]))[0];
+    await job?.updateData({ ...job.data, due_ms: "not a number" });
     await until(async () => (await queue().getFailedCount()) === 1);
     await worker.close(2000);
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(1);
-    expect(await generation()).to.equal(1);
-    expect(
-      (await queue().getJobs(["waiting", "prioritized"])).map(({ data }) => data.generation),
-    ).to.deep.equal([1]);
+    expect(await drains()).to.deep.equal([listener.webhookId]);
   });
 
   it("handles any number of overdue deliveries in batches", async () => {
     const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
     const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
     await Deliveries(platform.mongo).insertMany(copies);
+    await queue().obliterate({ force: true });
     now += 60_000;
-    expect(await sweep(platform, "deliveries")).to.equal(1200);
+    expect(await sweep(platform, "deliveries")).to.equal(1201);
+    expect(await drains(), "all in one").to.deep.equal([listener.webhookId]);
     expect(await sweep(platform, "deliveries")).to.equal(0);
   });
 
@@ -85,102 +82,51 @@ describe("sweep of deliveries", () => {
       { webhook_id: listener.webhookId },
       { $set: { next_attempt_at_ms: now + 3_600_000, sweep_at_ms: now + 3_601_000 } },
     );
-    const { _id } = await onlyDelivery(platform, listener.webhookId);
-    await queue().remove(`${_id}-0`);
+    await queue().obliterate({ force: true });
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(0);
+    expect(await jobCount()).to.equal(0);
   });
 
-  it("enqueues nothing for deliveries that wait on a waitlist, and drains their webhook once", async () => {
+  it("counts none of a webhook as lost whose deliveries wait for a permit, and drains it once, in case nothing else does", async () => {
     const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
     const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
     await Deliveries(platform.mongo).insertMany(copies);
     await queue().obliterate({ force: true });
-    const waiting = [...copies, { ...rest, _id }].map(delivery =>
-      waitlistEntry(nextAttemptOf({ ...delivery, generation: delivery.generation + 1 })),
+    const limits = { permits: 1, ttlMs: 600_000 };
+    await platform.permits.acquire(listener.webhookId, ["one"], { ...limits, afterBacklog: false });
+    const drain = { name: "drain", permit: "drain-0" };
+    expect(await platform.permits.beginDrain(listener.webhookId, drain, limits)).to.equal("permit");
+    now += 60_000;
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    expect(await drains()).to.deep.equal([listener.webhookId]);
+  });
+
+  it("leaves an attempt alone that has left its job, until it must have ended", async () => {
+    const until = now + 90_000;
+    await queue().obliterate({ force: true });
+    await Deliveries(platform.mongo).updateMany(
+      {},
+      { $set: { next_attempt_at_ms: until, sweep_at_ms: until, in_flight_until_ms: until } },
     );
-    const waitlist = platform.keys.webhookWaitlist(listener.webhookId);
-    await platform.redis.zadd(waitlist, ...waiting.flatMap((entry, index) => [index, entry]));
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(0);
-    const jobs = await queue().getJobs(["waiting", "delayed"]);
-    expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "tokens"]]);
+    expect(await jobCount()).to.equal(0);
+    now += 30_001;
+    expect(await sweep(platform, "deliveries"), "its process was killed").to.equal(1);
+    expect(await drains()).to.deep.equal([listener.webhookId]);
   });
 
-  const ttlMs = () => permitTtlMs(platform, {});
-
-  /** Grants the only delivery a permit from the waitlist so many milliseconds ago, and enqueues no job. */
-  async function grant(agoMs: number): Promise<string> {
-    const { _id, webhook_id, ...rest } = await onlyDelivery(platform, listener.webhookId);
-    await queue().remove(`${_id}-0`);
-    const next = nextAttemptOf({ _id, webhook_id, ...rest, generation: 1 });
-    await platform.redis.zadd(platform.keys.webhookWaitlist(webhook_id), 1, waitlistEntry(next));
-    const limits = { permits: 1, perSecond: null, ttlMs: ttlMs() - agoMs };
-    const { granted } = await platform.permits.release(webhook_id, [], limits);
-    expect(granted).to.deep.equal([waitlistEntry(next)]);
-    return _id;
-  }
-
-  it("enqueues nothing for a delivery that was granted its permit and whose job is just being enqueued", async () => {
-    await grant(0);
-    now += 60_000;
-    expect(await sweep(platform, "deliveries")).to.equal(0);
-    expect(await jobCount(), "a second job beside the one that is granted").to.equal(0);
-    const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
-    expect(sweep_at_ms, "it looks again soon").to.equal(now + 5000);
-  });
-
-  it("enqueues a delivery whose job was lost after it had been granted its permit, which it keeps", async () => {
-    const id = await grant(6000);
+  it("deletes the waitlist that an earlier release kept in Redis", async () => {
+    const { webhookWaitlist, webhookOverflow } = platform.keys;
+    const [waitlist, overflow] = [webhookWaitlist(listener.webhookId), webhookOverflow(listener.webhookId)];
+    await platform.redis.zadd(waitlist, 1, "{}");
+    await platform.redis.hset(overflow, { count: "1201" });
+    await queue().obliterate({ force: true });
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(1);
-    const job = await queue().getJob(`${id}-1`);
-    expect(job?.data).to.include({ delivery_id: id, generation: 1 });
-    const held = await platform.redis.zrange(platform.keys.webhookPermits(listener.webhookId), "0", "-1");
-    expect(held).to.deep.equal([`${id}-1`]);
-    now += 120_000;
-    expect(await sweep(platform, "deliveries"), "now it has a job").to.equal(0);
-    expect(await jobCount()).to.equal(1);
-  });
-
-  it("enqueues nothing for a delivery whose attempt has just begun, and whose job is not stored any more", async () => {
-    const { _id, webhook_id } = await onlyDelivery(platform, listener.webhookId);
-    await queue().remove(`${_id}-0`);
-    expect(await platform.permits.acquire(webhook_id, [`${_id}-0`], 1, ttlMs())).to.include({ acquired: 1 });
-    now += 60_000;
-    await sweep(platform, "deliveries");
-    expect(await jobCount()).to.equal(0);
-  });
-
-  it("enqueues nothing for a delivery that has moved on since, although a job held its permit for long", async () => {
-    const id = await grant(6000);
-    now += 60_000;
-    const rows = Deliveries(platform.mongo);
-    const due = await rows.findOne({ _id: id }, { sweep_at_ms: 1 }).lean();
-    const next = beginDeliverySweep(platform, WHOLE);
-    // Between the look for overdue deliveries and the one for their permits.
-    const acquire = platform.permits.acquireOrWait;
-    platform.permits.acquireOrWait = async (...args) => {
-      const acquired = await acquire(...args);
-      await rows.updateOne({ _id: id }, { $set: { sweep_at_ms: now + ttlMs() } });
-      return acquired;
-    };
-    await next(null);
-    expect(due?.sweep_at_ms).to.be.below(now);
-    expect(await jobCount()).to.equal(0);
-    expect((await rows.findById(id).lean())?.sweep_at_ms).to.equal(now + ttlMs());
-  });
-
-  it("enqueues nothing for deliveries that did not fit on a waitlist, and has it refilled once", async () => {
-    const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
-    const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
-    await Deliveries(platform.mongo).insertMany(copies);
-    await queue().obliterate({ force: true });
-    await platform.redis.hset(platform.keys.webhookOverflow(listener.webhookId), { count: "1201" });
-    now += 60_000;
-    expect(await sweep(platform, "deliveries")).to.equal(0);
-    const jobs = await queue().getJobs(["waiting", "delayed"]);
-    expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "refill"]]);
+    expect(await platform.redis.exists(waitlist, overflow)).to.equal(0);
+    expect(await drains()).to.deep.equal([listener.webhookId]);
   });
 
   /** Stores copies of the only delivery whose retry is due now, without jobs; `changes` are those of each. */
@@ -197,24 +143,17 @@ describe("sweep of deliveries", () => {
     await Deliveries(platform.mongo).deleteOne({ _id: row._id });
     await queue().obliterate({ force: true });
   }
-  it("enqueues far retries as they become due, which counts as no repair", async () => {
+  it("drains webhooks of far retries as they become due, which counts as no repair", async () => {
     await storeFarRetries(5, n => ({ next_attempt_at_ms: now + n, sweep_at_ms: now + n }));
     now += 2;
     expect(await sweep(platform, "deliveries")).to.equal(0);
-    expect(await jobCount()).to.equal(3);
+    expect(await drains()).to.deep.equal([listener.webhookId]);
   });
 
-  it("makes of any number that is due at a webhook no more jobs than there are permits; the rest waits there", async () => {
+  it("makes one drain of any number that is due at a webhook", async () => {
     await storeFarRetries(3000);
     expect(await sweep(platform, "deliveries")).to.equal(0);
-    const permits = platform.config.deliveries.perWebhook;
-    const attempts = (await queue().getJobs(["waiting", "prioritized"])).filter(
-      ({ name }) => name === "next-attempt",
-    );
-    expect(attempts).to.have.length(permits);
-    const waiting = await platform.redis.zcard(platform.keys.webhookWaitlist(listener.webhookId));
-    expect(waiting).to.equal(LIMITS.waitlist.value);
-    expect(await platform.permits.overflow(listener.webhookId)).to.be.a("string");
+    expect(await drains()).to.deep.equal([listener.webhookId]);
   });
 
   it("looks for those of other accounts before it goes through all of one account's", async () => {
@@ -232,7 +171,7 @@ describe("sweep of deliveries", () => {
     );
     const next = beginDeliverySweep(platform, WHOLE);
     let batches = 0;
-    while (!(await queue().getJob(`${_id}-0`))) {
+    while (!(await drains()).includes("wh_other")) {
       await next(null);
       batches += 1;
     }

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { newId } from "../../src/lib/ids.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { defineQueue, enqueue, enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
@@ -9,14 +8,17 @@ import { workerOptions } from "../../workers/worker-options.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-const JOB = deliveries.jobs["next-attempt"];
+const JOB = deliveries.jobs.drain;
 /** A worker of the same queue with a handler of the test. */
 const QUEUE = defineQueue({
   name: "deliveries",
   quantum: deliveries.quantum ?? 0,
   options: JOB.options,
-  jobs: { "next-attempt": JOB },
+  jobs: { drain: JOB },
 });
+
+/** More than one test makes. */
+const MOST_JOBS = 100_000;
 
 interface Served {
   account: string;
@@ -40,10 +42,12 @@ describe("the order between accounts", () => {
     await platform.destroy();
   });
 
+  let made = 0;
+  /** `due_ms` holds the number of the job, and makes its id one of its own. */
   const job = (account: string, n: number) => ({
-    delivery_id: `dlv_${n}_${newId("run")}`,
     webhook_id: "wh_1",
-    generation: n,
+    reason: "order" as const,
+    due_ms: n * MOST_JOBS + made++,
     account_id: account,
   });
   const jobs = (account: string, count: number) => Array.from({ length: count }, (_, n) => job(account, n));
@@ -66,8 +70,8 @@ describe("the order between accounts", () => {
     const worker = runWorker(
       QUEUE,
       {
-        "next-attempt": async ({ job: { account_id = "", generation } }) => {
-          const one = { account: account_id, n: generation };
+        drain: async ({ job: { account_id = "", due_ms } }) => {
+          const one = { account: account_id, n: Math.floor(due_ms / MOST_JOBS) };
           await handle(one);
           served.push(one);
           return undefined;

@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { enqueueAll, jobStates, openedQueue } from "../../src/queues/define-queue.ts";
-import { deliveries, nextAttemptJobId } from "../../src/queues/deliveries.ts";
+import { deliveries, drainJobId } from "../../src/queues/deliveries.ts";
 import { emissions } from "../../src/queues/emissions.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
 import { countJobs, findJobState, removeJob, shardsOf } from "../../src/queues/shards.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { shardedEnv } from "../support/shards.ts";
 
-const attemptAt = (webhook_id: string) => ({ delivery_id: newId("dlv"), webhook_id, generation: 0 });
+let due_ms = 0;
+const drainOf = (webhook_id: string) => ({ webhook_id, reason: "order" as const, due_ms: due_ms++ });
 
 describe("the shards of a queue", () => {
   let platform: TestPlatform;
@@ -34,8 +35,8 @@ describe("the shards of a queue", () => {
 
   it("share the jobs by webhook", async () => {
     const webhooks = Array.from({ length: 40 }, (_, n) => newId("wh", n));
-    const jobs = [...webhooks, ...webhooks].map(attemptAt);
-    await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs);
+    const jobs = [...webhooks, ...webhooks].map(drainOf);
+    await enqueueAll(platform.queues, deliveries.jobs.drain, jobs);
     const found = await idsOnShards();
     expect(found.flat()).to.have.members(jobs.map(job => job.webhook_id));
     for (const ids of found) expect(ids).to.have.length.above(0);
@@ -63,11 +64,11 @@ describe("the shards of a queue", () => {
   });
 
   it("are all looked at for a job, a count and a removal", async () => {
-    const job = attemptAt("wh_1");
-    const jobId = nextAttemptJobId(job);
+    const job = drainOf("wh_1");
+    const jobId = drainJobId(job);
     const shards = shardsOf(queue());
     for (const shard of shards) {
-      await shard.add("next-attempt", job, { jobId });
+      await shard.add("drain", job, { jobId });
       expect(await jobStates(platform, deliveries, [jobId, "other"])).to.deep.equal(["live", "absent"]);
       expect(await findJobState(queue(), jobId)).to.equal("waiting");
       expect(await countJobs(queue(), "waiting", "prioritized")).to.equal(1);

@@ -62,7 +62,11 @@ describe("an item that can't be repaired", () => {
 
   async function storeDelivery(_id: string): Promise<void> {
     const event = { id: newId("emit"), event_id: `${Date.now()}-0`, emitter_id: newId("p"), name: "" };
-    const listener = { subscriptionId: newId("sub"), webhookId: newId("wh"), ownerId: newId("u") };
+    const listener = {
+      subscriptionId: newId("sub"),
+      webhookId: _id === BAD ? BAD : newId("wh"),
+      ownerId: newId("u"),
+    };
     const delivery = newDelivery(platform, event, listener, null);
     await Deliveries(platform.mongo).insertOne({ ...delivery, _id, sweep_at_ms: 1 });
   }
@@ -155,13 +159,8 @@ describe("an item that can't be repaired", () => {
     ]);
     expect(aside.every(({ count, error }) => count === 1 && error !== "")).to.equal(true);
     expect(await openedQueue(platform.queues, runs).getJobSchedulersCount()).to.equal(1);
-    const jobs = await openedQueue(platform.queues, deliveries).getJobs(["waiting"]);
-    expect(jobs.map(({ name }) => name)).to.have.members([
-      "next-attempt",
-      "first-attempts",
-      "replay",
-      "recover",
-    ]);
+    const jobs = await openedQueue(platform.queues, deliveries).getJobs(["waiting", "delayed"]);
+    expect(jobs.map(({ name }) => name)).to.have.members(["drain", "first-attempts", "replay", "recover"]);
   });
 
   it("is tried again once it is due, and no longer set aside once it is repaired", async () => {

@@ -69,7 +69,7 @@ describe("the retry of a delivery", () => {
     });
   }
 
-  it("has a delayed job while it is near", async () => {
+  it("has a delayed drain of its webhook while it is near", async () => {
     await start("90s");
     const to = await subscribe(platform, receiver.url);
     await emit(platform, [to]);
@@ -78,7 +78,7 @@ describe("the retry of a delivery", () => {
       const delayed = await openedQueue(platform.queues, deliveries).getDelayed();
       return delayed.length > 0 && delayed;
     });
-    expect(job?.name).to.equal("next-attempt");
+    expect(job?.name).to.equal("drain");
     expect(job?.delay).to.be.within(60_000, LIMITS.retryJobMs.value);
   });
 });

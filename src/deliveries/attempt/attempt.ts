@@ -37,7 +37,7 @@ export async function makeAttempt(
   const response = await sendTraced(platform, webhook, message, signal, startedAtMs);
   const nowMs = platform.clock();
   const decision = decideFor(platform, webhook, { response, retryIndex, nowMs }, options);
-  // Before the record: the webhook's health decides how many permits the waitlist is granted.
+  // Before the record: the webhook's health decides how many permits it has.
   await updateHealth(platform, webhook, response, decision);
   platform.metrics.count("deliveries_total", { outcome: decision.kind });
   platform.metrics.observe("delivery_duration_seconds", response.latencyMs / 1000, {

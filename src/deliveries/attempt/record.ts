@@ -9,12 +9,11 @@ import {
   NO_FURTHER_ATTEMPT,
 } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueue } from "../../queues/define-queue.ts";
-import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
+import { enqueueDrains } from "../../queues/enqueue-drain.ts";
 import { countDrop, type DropReason } from "../../store/drops.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { Attempted } from "./attempt.ts";
-import { isFarRetry, waitsWithoutJob } from "./far-retry.ts";
+import { dueFields, isLeftToSweep } from "./due-fields.ts";
 import { noteAttempt, noteEnded } from "./note.ts";
 import type { UnsentReason } from "./prepare.ts";
 
@@ -34,14 +33,15 @@ export interface ToRecord extends Attempted {
 }
 
 /**
- * Records later attempts and what follows from each, all in one round trip, and then enqueues the next attempts, unless they
- * are far away: a crash between the two leaves pending deliveries that the sweep finds. Returns false for a delivery that had
+ * Records later attempts and what follows from each, all in one round trip, and then has webhooks drained when the next attempts
+ * are due: a crash between the two leaves pending deliveries that the sweep finds. Returns false for a delivery that had
  * moved on (a manual retry, a cancellation); then only the attempt is recorded. Safe to repeat after a failure.
  */
 export async function recordLaterAttempts(platform: Deps, attempted: ToRecord[]): Promise<boolean[]> {
   const recorded = await writeAttempts(platform, attempted);
   failpoint("retry-recorded");
-  await Promise.all(attempted.filter((_, i) => recorded[i]).map(one => goOn(platform, one)));
+  const rows = attempted.filter((_, i) => recorded[i]).map(one => rowAfter(platform, one));
+  await goOn(platform, rows);
   return recorded;
 }
 
@@ -58,7 +58,11 @@ async function writeAttempts(platform: Deps, attempted: ToRecord[]): Promise<boo
       return {
         updateOne: {
           filter: { _id, state: "pending", generation },
-          update: { $set: { ...fieldsAfter(platform, one), ...next }, $push: pushed(one) },
+          update: {
+            $set: { ...fieldsAfter(platform, one), ...next },
+            $unset: { in_flight_until_ms: 1 },
+            $push: pushed(one),
+          },
         },
       };
     }),
@@ -90,43 +94,36 @@ async function findWritten(platform: Deps, attempted: ToRecord[]): Promise<(one:
     attempts.get(delivery._id)?.some(one => one.number === number && one.at_ms === startedAtMs) ?? false;
 }
 
-/** Notes an attempt that was recorded, and enqueues the next one. */
-async function goOn(platform: Deps, attempted: ToRecord): Promise<void> {
-  const { delivery, decision } = attempted;
-  const generation = attempted.generation + 1;
-  noteAttempt(platform, {
-    ...delivery,
-    ...fieldsAfter(platform, attempted),
-    generation,
-    attempts: [attemptRecord(attempted)],
+/** A delivery as it is once an attempt of it is recorded, with that attempt only. */
+const rowAfter = (platform: Deps, one: ToRecord): Delivery => ({
+  ...one.delivery,
+  ...fieldsAfter(platform, one),
+  attempts: [attemptRecord(one)],
+  generation: one.generation + 1,
+  retry_index: one.delivery.retry_index + 1,
+});
+
+/** Notes attempts that were recorded, and has webhooks drained when the next ones are due, unless they are far away. */
+async function goOn(platform: Deps, rows: Delivery[]): Promise<void> {
+  for (const row of rows) noteAttempt(platform, row);
+  const toDrain = rows.flatMap(row => {
+    const { state, webhook_id, owner_id, next_attempt_at_ms: dueAtMs } = row;
+    return state !== "pending" || dueAtMs === null || isLeftToSweep(row)
+      ? []
+      : [{ webhook_id, owner_id, dueAtMs }];
   });
-  if (decision.kind !== "retry" || isFarRetry(decision.delayMs)) return;
-  const job = nextAttemptOf({ ...delivery, generation });
-  await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs: decision.delayMs });
+  await enqueueDrains(platform, toDrain);
 }
 
 /**
- * Records first attempts: each delivery becomes a document with the result of its attempt, unless it exists already. The
- * next attempts of those that failed are enqueued, unless they are far away.
+ * Records first attempts: each delivery becomes a document with the result of its attempt, unless it exists already. Webhooks
+ * are drained when the next attempts of those that failed are due.
  */
 export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[]): Promise<void> {
-  const rows = attempted.map(
-    (one): Delivery => ({
-      ...one.delivery,
-      ...fieldsAfter(platform, one),
-      attempts: [attemptRecord(one)],
-      generation: 1,
-      retry_index: 1,
-    }),
-  );
+  const rows = attempted.map(one => rowAfter(platform, one));
   const inserted = await insertNew(platform, rows);
-  for (const row of inserted) noteAttempt(platform, row);
   failpoint("first-attempts-recorded");
-  for (const row of inserted) {
-    if (row.state !== "pending" || waitsWithoutJob(row)) continue;
-    const delayMs = Math.max(0, (row.next_attempt_at_ms ?? 0) - platform.clock());
-    await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(row), { delayMs });
-  }
+  await goOn(platform, inserted);
 }
 
 /** Inserts the deliveries that do not exist yet and returns those. */
@@ -155,11 +152,12 @@ function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): A
   };
 }
 
-function fieldsAfter({ config }: Pick<Platform, "config">, { decision, nowMs }: ToRecord): Partial<Delivery> {
+function fieldsAfter(
+  platform: Pick<Platform, "clock" | "config">,
+  { decision, nowMs }: ToRecord,
+): Partial<Delivery> {
   if (decision.kind === "retry") {
-    const at = nowMs + decision.delayMs;
-    const sweepAt = isFarRetry(decision.delayMs) ? at : at + config.sweepEveryMs;
-    return { trigger: "schedule", next_attempt_at_ms: at, sweep_at_ms: sweepAt };
+    return { trigger: "schedule", ...dueFields(platform, decision.delayMs, nowMs) };
   }
   return {
     state: decision.kind,

@@ -6,16 +6,16 @@
  *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to between the step and
  *    2 h more; a 429 or a time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
  * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
- *    (`record.ts`), and then a delayed job `next-attempt` is enqueued for that generation. A crash between the two leaves
- *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`). A retry that is far away
- *    (`far-retry.ts`) gets no job until the sweep finds that it is due.
- * 4. When the job is due, the worker loads delivery, webhook, subscription and payload again: a job of an earlier
- *    generation is superseded; a webhook that was disabled or deleted since then ends the delivery (`prepare.ts`).
+ *    (`record.ts`), and then a `drain` of the webhook is enqueued for that moment. A crash between the two leaves
+ *    a pending delivery without a drain, which the sweep finds (`deliveries/sweep.ts`). A retry that is far away
+ *    (`due-fields.ts`) gets no drain until the sweep finds that it is due.
+ * 4. The drain loads what is due at the webhook, with webhook, subscription and payload: a webhook that was disabled or
+ *    deleted since then ends the delivery (`prepare.ts`).
  * 5. A webhook whose every attempt failed for `DELIVERY_DISABLE_AFTER` (5 days) is disabled (`webhooks/health.ts`).
  * 6. A manual retry sets `retry_index` to 0, which restarts the schedule, and starts a new generation, which supersedes
  *    the scheduled attempt (`deliveries/manual-retry.ts`).
  *
- * A store that is away is not a failed attempt: the job is snoozed, and nothing above moves on.
+ * A store that is away is not a failed attempt: the job is repeated, and nothing above moves on.
  */
 import type { EndpointResponse } from "../../destinations/message.ts";
 import type { EndReason } from "../../models/delivery.ts";

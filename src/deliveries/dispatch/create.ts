@@ -6,8 +6,8 @@ import type { Delivery } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
+import { enqueueDrains } from "../../queues/enqueue-drain.ts";
+import { dueFields } from "../attempt/due-fields.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
 
@@ -16,7 +16,7 @@ type Deps = Pick<
   "mongo" | "redis" | "keys" | "routing" | "metrics" | "activity" | "queues" | "clock" | "config" | "log"
 >;
 
-/** Deliveries recorded and enqueued at a time, so that any number of listeners costs the same each. */
+/** Deliveries recorded at a time, so that any number of listeners costs the same each. */
 const CHUNK = 500;
 
 export interface DispatchListener {
@@ -42,9 +42,8 @@ export interface DispatchedEvent {
 }
 
 /**
- * Records one pending delivery for each listener and enqueues its attempt. Safe to repeat: ids are derived from emit id
- * and subscription, so an existing delivery stays as it is, and a job for a finished one is superseded
- * (docs/design.md#guarantee-2).
+ * Records one pending delivery for each listener, which is due now, and has its webhook drained. Safe to repeat: ids are derived
+ * from emit id and subscription, so an existing delivery stays as it is (docs/design.md#guarantee-2).
  * A delivery that is not sent is recorded as ended or dropped, and counted.
  */
 export async function createDeliveries(
@@ -82,7 +81,13 @@ async function createSome(platform: Deps, event: StoredEvent, listeners: Dispatc
   const newlyEnded = ended.filter(({ delivery }) => inserted.has(delivery._id));
   await countUnsent(platform, [...newlyEnded, ...dropped]);
   // Those that existed too: an earlier try may have ended between the two steps.
-  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], pending.map(nextAttemptOf));
+  await enqueueDrains(
+    platform,
+    pending.map(({ webhook_id, owner_id, next_attempt_at_ms }) => ({
+      ...{ webhook_id, owner_id },
+      dueAtMs: next_attempt_at_ms ?? 0,
+    })),
+  );
 }
 
 /** The delivery's id: the same for the same event and subscription, in every process. */
@@ -115,8 +120,7 @@ export function newDelivery(
     retry_index: 0,
     trigger: "schedule",
     attempts: [],
-    next_attempt_at_ms: now,
-    sweep_at_ms: now + platform.config.sweepEveryMs,
+    ...dueFields(platform, 0, now),
     created_at: new Date(now),
     finished_at_ms: null,
     ...(event.trace !== undefined && { trace: event.trace }),

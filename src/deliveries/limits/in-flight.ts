@@ -14,7 +14,7 @@ export interface InFlightBounds {
   origin: number;
 }
 
-/** How long an attempt waits for its place; one that would wait longer comes again or joins its webhook's waitlist. */
+/** How long an attempt waits for its place; one that would wait longer becomes a pending delivery, or stays one. */
 const PATIENCE_MS = 1000;
 /** An origin where a place became free so recently is quick: its attempts wait on, since they move on, but not for ever. */
 const QUICK_MS = 250;

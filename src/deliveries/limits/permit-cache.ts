@@ -1,7 +1,13 @@
 import { type Thread, thisThread } from "../../lib/busy-thread.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import { type PermitDeps, permitCount, releasePermits, unlimited } from "./permits.ts";
-import { heldPermitTtlMs, renewPermits } from "./renew-permits.ts";
+import {
+  type PermitDeps,
+  permitCount,
+  permitLimits,
+  releasePermits,
+  renewPermits,
+  unlimited,
+} from "./permits.ts";
 
 /** What one process holds of a webhook's permits, and the attempts that wait for one. */
 interface WebhookPermits {
@@ -19,28 +25,18 @@ interface WebhookPermits {
   responseMs: number;
 }
 
-/**
- * Why an attempt got no permit. `busy`: none will be free soon. `waitlisted`: so many deliveries are on the waitlist that it gets
- * every permit that is released: to wait here would hold a job slot that the jobs of those deliveries need.
- */
-export class NoPermit {
-  readonly reason: "busy" | "waitlisted";
+/** Says that no permit, token or place will be free soon: the attempt becomes a pending delivery that is due. */
+export class NoPermit {}
+export const BUSY = new NoPermit();
 
-  constructor(reason: NoPermit["reason"]) {
-    this.reason = reason;
-  }
-}
-export const BUSY = new NoPermit("busy");
-const WAITLISTED = new NoPermit("waitlisted");
-
-/** An attempt that would wait longer joins the webhook's waitlist in Redis, where waiting holds no job slot. */
+/** An attempt that would wait longer becomes a pending delivery, which holds no job slot. */
 const PATIENCE_MS = 1000;
 /** An endpoint that responds within this time is quick: its attempts may wait longer, since they move on. */
 const QUICK_RESPONSE_MS = 250;
 /** While the processor is scarce, a response takes longer by our own fault: up to so many times as long is quick as well. */
 const MAX_SCARCITY = 4;
 const QUICK_PATIENCE_MS = 5000;
-/** A permit held longer is released, so that other processes and the waitlist get their share. */
+/** A permit held longer is released, so that other processes and the webhook's drains get their share. */
 const MAX_HOLD_MS = 1000;
 /** Between two attempts to acquire permits. */
 const ACQUIRE_AGAIN_MS = 50;
@@ -133,10 +129,9 @@ export class PermitCache {
   async close(): Promise<void> {
     this.#stopRenewing();
     this.#isClosed = true;
-    // Where no permit is held any longer, one waiting job is granted one: it grants the next.
     for (const [_id, { held, unreleased, ownerId }] of this.#webhooks) {
-      const one = { ...unlimited({ _id, owner_id: ownerId }), max_in_flight: 1 };
-      await releasePermits(this.#platform, one, [...held.keys(), ...unreleased]);
+      const webhook = unlimited({ _id, owner_id: ownerId });
+      await releasePermits(this.#platform, webhook, [...held.keys(), ...unreleased]);
     }
   }
 
@@ -191,14 +186,15 @@ export class PermitCache {
     permits.isAcquiring = true;
     const names = Array.from({ length: wanted }, () => `${this.#name}-${++this.#named}`);
     try {
-      const ttlMs = heldPermitTtlMs(this.#platform);
-      const { acquired, waiting } = await this.#platform.permits.acquire(webhook._id, names, most, ttlMs);
+      const limits = { ...permitLimits(this.#platform, webhook), afterBacklog: true };
+      const { acquired, isSecond } = await this.#platform.permits.acquire(webhook._id, names, limits);
       for (const permit of names.slice(0, acquired)) {
         permits.held.set(permit, { since: performance.now(), attemptSince: performance.now() });
         permits.free.push(permit);
       }
-      if (permits.held.size === 0 && waiting >= most) {
-        for (const { resolve } of permits.waiting.splice(0)) resolve(WAITLISTED);
+      // To wait behind a backlog here would hold a job slot that its drains need.
+      if (permits.held.size === 0 && isSecond) {
+        for (const { resolve } of permits.waiting.splice(0)) resolve(BUSY);
       }
     } catch {
       // Redis is away: the waiting attempts get no permit, and their job is repeated.

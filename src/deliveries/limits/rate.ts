@@ -10,15 +10,15 @@ type RateLimited = Pick<Webhook, "_id" | "rate_limit_per_second">;
 export interface RateLimits {
   /** Returns true if it is known, without asking Redis, that no token is available. */
   isExhausted(webhook: RateLimited): boolean;
-  /** Acquires a token, unless those left belong to the waitlist. A webhook without a limit always has one. */
+  /** Acquires a token, unless those left belong to the webhook's backlog. A webhook without a limit always has one. */
   tryAcquire(webhook: RateLimited): Promise<boolean>;
 }
 
 export const isRateLimited = ({ rate_limit_per_second: limit }: RateLimited): boolean =>
   (limit ?? null) !== null;
 
-/** The waitlist, which goes first, needs at least this long. Milliseconds. */
-const WAITLIST_MS = 50;
+/** A backlog, which goes first, needs at least this long. Milliseconds. */
+const BACKLOG_MS = 50;
 
 export function openRateLimits(platform: Pick<Platform, "permits">): RateLimits {
   const exhausted = new LRUCache<string, true>({ max: 10_000 });
@@ -31,7 +31,7 @@ export function openRateLimits(platform: Pick<Platform, "permits">): RateLimits 
           const perSecond = group[0]?.rate_limit_per_second ?? 1;
           const tokens = await platform.permits.acquireTokens(id, group.length, perSecond, true);
           acquired.set(id, tokens.acquired);
-          const ttl = Math.max(tokens.nextInMs, WAITLIST_MS);
+          const ttl = Math.max(tokens.nextInMs, BACKLOG_MS);
           if (tokens.acquired < group.length) exhausted.set(id, true, { ttl });
         }),
       );

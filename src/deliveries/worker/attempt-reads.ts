@@ -1,14 +1,11 @@
 import { createBatcher } from "../../lib/batcher.ts";
-import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import type { DeliveryDeps } from "./shared.ts";
 
 /** What a later attempt reads, as it is now; null if it is absent. */
 export interface AttemptReads {
-  /** With its last attempt only: that one holds the number, and reading all fifty would be a waste. */
-  delivery(id: string): Promise<Delivery | null>;
   webhook(id: string): Promise<Webhook | null>;
   /** An event: its payload, as JSON, and the owner of its emitter. */
   event(emitId: string): Promise<Pick<StoredEvent, "event" | "owner_id"> | null>;
@@ -23,11 +20,6 @@ const PAYLOADS = { maxWeight: 16, concurrency: 4 };
 /** Reads what the attempts of one process ask for at the same time in one query of each kind. */
 export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): AttemptReads {
   return {
-    delivery: byId(ids =>
-      Deliveries(mongo)
-        .find({ _id: { $in: ids } }, { attempts: { $slice: -1 } })
-        .lean<Delivery[]>(),
-    ),
     webhook: byId(ids =>
       Webhooks(mongo)
         .find({ _id: { $in: ids } })

@@ -1,27 +1,177 @@
-import { Webhooks } from "../../models/webhook.ts";
+import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import type { Webhook } from "../../models/webhook.ts";
 import type { Drain } from "../../queues/deliveries.ts";
+import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
-import { releasePermits, unlimited } from "../limits/permits.ts";
-import type { DeliveryDeps, LogFields } from "./deps.ts";
-import type { SharedByLaterAttempts } from "./next-attempt.ts";
-import { sendOrdered } from "./ordered.ts";
-import { refillWaitlist } from "./refill-waitlist.ts";
+import { Snooze } from "../../queues/snooze.ts";
+import { DrainPermits } from "../limits/drain-permits.ts";
+import { BUSY } from "../limits/permit-cache.ts";
+import { permitCount, unlimited, type WebhookLimits } from "../limits/permits.ts";
+import { isRateLimited } from "../limits/rate.ts";
+import { loadDue } from "./load-due.ts";
+import { makeAttempts } from "./make-attempts.ts";
+import { openOrder } from "./order.ts";
+import { makeDue } from "./put-off.ts";
+import type { Admit, DeliveryDeps, DueNow, LogFields, SharedByAttempts } from "./shared.ts";
 
-/** Handles a `drain` job: takes up what waits at a webhook, as the webhook is now; its settings may have changed. */
+/** How long one drain begins attempts. Milliseconds. */
+const DRAIN_MS = 400;
+/** Deliveries that are read at a time. */
+const BATCH = 32;
+/** When to look again if the process or the account has too many attempts in flight; more or less by half. Milliseconds. */
+const PUT_OFF_MS = 1500;
+/** When to look again for an event that is not stored yet. Milliseconds. */
+const EARLY_MS = 1000;
+/** What is due later has a drain of its own, or the sweep drains the webhook once it is due. Milliseconds. */
+const SOON_MS = 60_000;
+
+type Context = Pick<JobContext<Drain>, "job" | "jobId" | "signal" | "isStopping">;
+
+/**
+ * Handles a `drain` job: sends what is due at a webhook, as the webhook is now, with as many permits as it has, for a short
+ * while. At an ordered webhook that is one delivery after another by event id. A drain that can't begin has another one
+ * follow (src/store/permits.ts). Throws Snooze if there is more to send.
+ */
 export async function drain(
   platform: DeliveryDeps,
-  context: Pick<JobContext<Drain>, "job" | "jobId" | "signal" | "isStopping">,
-  shared: SharedByLaterAttempts,
+  { job, jobId, signal, isStopping }: Context,
+  shared: SharedByAttempts,
 ): Promise<LogFields> {
-  const { webhook_id, reason } = context.job;
-  const webhook = await Webhooks(platform.mongo).findById(webhook_id).lean();
-  if (webhook?.active && webhook.ordered) return await sendOrdered(platform, webhook, context, shared);
-  const limits = webhook?.active
-    ? webhook
-    : unlimited({ _id: webhook_id, owner_id: webhook?.owner_id ?? context.job.account_id });
-  // The deliveries of a webhook that is not ordered any more waited in MongoDB too.
-  const added = reason === "tokens" ? 0 : await refillWaitlist(platform, limits);
-  // Releasing nothing grants the free permits to the waitlist.
-  await releasePermits(platform, limits, []);
-  return { webhook_id, result: "waitlist-drained", ...(added > 0 && { added }) };
+  const { webhook_id } = job;
+  const webhook = await shared.reads.webhook(webhook_id);
+  const owner_id = webhook?.owner_id ?? job.account_id;
+  const limits = webhook?.active ? webhook : unlimited({ _id: webhook_id, owner_id });
+  const permits = await DrainPermits.begin(platform, limits, jobId);
+  if (typeof permits === "string") return { webhook_id, result: "busy", lacks: permits };
+  const sending = new Sending(platform, { webhook, limits, permits, signal, isStopping }, shared);
+  let next: Next = "now";
+  try {
+    next = await sending.sendWhileDue();
+  } finally {
+    await permits.end(next === "now" || sending.lacks);
+  }
+  const fields: LogFields = { webhook_id, ...sending.counts };
+  // A permit that outlives this start must not pass for one of the job's next start, as it does after a crash.
+  if (next === "now" && !fields.detached) throw new Snooze(1, fields);
+  if (next === "now") await enqueueDrain(platform, limits);
+  else if (next !== "none" && next < SOON_MS) await enqueueDrain(platform, limits, next);
+  return fields;
+}
+
+/** When the next delivery is due: `now`, in so many milliseconds, or `none` if that is known to another drain. */
+type Next = "now" | "none" | number;
+
+interface SendingOptions extends Pick<Context, "signal" | "isStopping"> {
+  webhook: Webhook | null;
+  limits: WebhookLimits;
+  permits: DrainPermits;
+}
+
+/** What one drain sends. */
+class Sending {
+  readonly #platform: DeliveryDeps;
+  readonly #options: SendingOptions;
+  readonly #shared: SharedByAttempts;
+  readonly #endsAt = performance.now() + DRAIN_MS;
+  /** How many attempts had which result. */
+  readonly counts: Record<string, number> = { attempts: 0 };
+  /** True if what is due lacks a token, or a place among the attempts in flight. */
+  lacks = false;
+
+  constructor(platform: DeliveryDeps, options: SendingOptions, shared: SharedByAttempts) {
+    this.#platform = platform;
+    this.#options = options;
+    this.#shared = shared;
+  }
+
+  async sendWhileDue(): Promise<Next> {
+    const { webhook, limits, permits, isStopping } = this.#options;
+    const most = Math.min(BATCH, 2 * permitCount(this.#platform, limits));
+    const find =
+      webhook?.active && webhook.ordered
+        ? await openOrder(this.#platform, webhook)
+        : () => findDue(this.#platform, limits._id, most);
+    const timer = setTimeout(() => permits.close(), DRAIN_MS);
+    try {
+      while (!permits.isClosed && performance.now() < this.#endsAt && !isStopping()) {
+        const { rows, waitMs } = await find();
+        if (rows.length === 0) return waitMs ?? "none";
+        const tokens = await this.#acquireTokens(rows.length);
+        const waits = await this.#send(rows.slice(0, tokens.acquired));
+        if (tokens.acquired < rows.length) {
+          this.lacks = true;
+          return Math.max(1, tokens.nextInMs);
+        }
+        if (this.lacks) return PUT_OFF_MS * (0.5 + Math.random());
+        // What has become due since has a drain of its own.
+        if (rows.length < most && !limits.ordered && waits === 0) return "none";
+      }
+      return "now";
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #acquireTokens(wanted: number): Promise<{ acquired: number; nextInMs: number }> {
+    const { limits } = this.#options;
+    if (!isRateLimited(limits)) return { acquired: wanted, nextInMs: 0 };
+    const perSecond = limits.rate_limit_per_second ?? 1;
+    return await this.#platform.permits.acquireTokens(limits._id, wanted, perSecond, false);
+  }
+
+  /** Returns how many of them are left, because the drain was closed. */
+  async #send(rows: Delivery[]): Promise<number> {
+    const { webhook, permits, signal } = this.#options;
+    const { toSend, ended, early } = await loadDue(this.#platform, webhook, rows, this.#shared);
+    for (const row of early) await makeDue(this.#platform, row, EARLY_MS);
+    if (toSend.length > 1) await permits.widen(toSend.length);
+    const options = { admit: this.#admit, mayBeStored: true, signal };
+    const results = await makeAttempts(this.#platform, toSend, options, this.#shared);
+    this.counts.attempts = (this.counts.attempts ?? 0) + toSend.length - (results.waits ?? 0);
+    for (const [result, count] of Object.entries({ ...results, ...(ended > 0 && { ended }) })) {
+      this.counts[result] = (this.counts[result] ?? 0) + count;
+    }
+    return results.waits ?? 0;
+  }
+
+  #admit: Admit = async (webhook, send) => {
+    const { permits } = this.#options;
+    const permit = await permits.acquire();
+    if (permit === null) return BUSY;
+    let isFailing = webhook.failing_since_ms !== null;
+    try {
+      const leave = await this.#shared.inFlight.enter(webhook);
+      if (!leave) {
+        this.lacks = true;
+        permits.close();
+        return BUSY;
+      }
+      try {
+        const attempted = await send();
+        isFailing = attempted.decision.kind !== "delivered";
+        // The webhook's health has changed, and perhaps more: the next drain reads it again.
+        if (isFailing || webhook.failing_since_ms !== null) permits.close();
+        return attempted;
+      } finally {
+        leave();
+      }
+    } finally {
+      // If Redis is away, it expires.
+      void permits.giveBack(permit, isFailing).catch(() => undefined);
+    }
+  };
+}
+
+async function findDue(platform: DeliveryDeps, webhookId: string, most: number): Promise<DueNow> {
+  const rows = await Deliveries(platform.mongo)
+    .find(
+      { webhook_id: webhookId, state: "pending", next_attempt_at_ms: { $lte: platform.clock() } },
+      // Its last attempt holds the number, and reading all fifty would be a waste.
+      { attempts: { $slice: -1 } },
+    )
+    .sort({ next_attempt_at_ms: 1 })
+    .hint("due_at_webhook")
+    .limit(most)
+    .lean<Delivery[]>();
+  return { rows };
 }

@@ -3,23 +3,29 @@ import { settlesWithin } from "../../lib/deadline.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
 import type { deliveries } from "../../queues/deliveries.ts";
+import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobHandlers } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { RECORDS_PER_WRITE, recordDropped, recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
+import {
+  RECORDS_PER_WRITE,
+  recordDropped,
+  recordFirstAttempts,
+  recordLaterAttempts,
+  type ToRecord,
+} from "../attempt/record.ts";
 import { openClearPendingDispatch } from "../dispatch/outbox.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
 import { openRateLimits } from "../limits/rate.ts";
-import { openAttemptTools } from "./attempt-tools.ts";
-import type { DeliveryDeps } from "./deps.ts";
+import { openAttemptReads } from "./attempt-reads.ts";
 import { Detached } from "./detached.ts";
 import { drain } from "./drain.ts";
-import { makeFirstAttempts, type SharedByAttempts } from "./first-attempts.ts";
-import type { ToSend } from "./load-first-attempts.ts";
-import { makeNextAttempt } from "./next-attempt.ts";
-import { park } from "./park.ts";
+import { makeFirstAttempts } from "./first-attempts.ts";
+import { parkFirstAttempts } from "./put-off.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";
+import type { DeliveryDeps, SharedByAttempts } from "./shared.ts";
+import { openTransform } from "./transform.ts";
 
 /** How long a stopping worker waits for Redis to take its permits back. */
 const RELEASE_MS = 500;
@@ -32,44 +38,58 @@ export interface DeliveriesHandler {
   close(deadlineMs: number): Promise<void>;
 }
 
+/** Opens what the attempts of one process share; `options` change the retries of tests. */
+export function openSharedByAttempts(
+  platform: DeliveryDeps & Pick<Platform, "processId">,
+  options: RetryOptions = {},
+): SharedByAttempts {
+  const many = { maxWeight: RECORDS_PER_WRITE };
+  return {
+    ...options,
+    reads: openAttemptReads(platform),
+    transform: openTransform(platform),
+    detached: new Detached(),
+    inFlight: new InFlight(platform.metrics),
+    permitCache: new PermitCache(platform, platform.processId),
+    rateLimits: openRateLimits(platform),
+    park: createBatcher((waiting: Delivery[]) => parkFirstAttempts(platform, waiting), many),
+    recordDropped: createBatcher((dropped: Delivery[]) => recordDropped(platform, dropped), many),
+    record: createBatcher((attempted: ToRecord[]) => recordFirstAttempts(platform, attempted), {
+      ...many,
+      concurrency: 2,
+      ...LINGER,
+    }),
+    // A later attempt is recorded without waiting for others to join it: few end at the same time.
+    recordLater: createBatcher((attempted: ToRecord[]) => recordLaterAttempts(platform, attempted), {
+      ...many,
+      concurrency: 2,
+    }),
+    clearPendingDispatch: openClearPendingDispatch(platform),
+  };
+}
+
 /** Opens the handlers of the `deliveries` queue with what the jobs of one process share. */
 export function openDeliveriesHandler(
   platform: DeliveryDeps & Pick<Platform, "processId">,
   options: RetryOptions,
 ): DeliveriesHandler {
-  const detached = new Detached();
-  const inFlight = new InFlight(platform.metrics);
-  const permitCache = new PermitCache(platform, platform.processId);
-  const shared: SharedByAttempts = {
-    ...openAttemptTools(platform, options),
-    detached,
-    inFlight,
-    permitCache,
-    rateLimits: openRateLimits(platform),
-    park: createBatcher((waiting: ToSend[]) => park(platform, waiting), { maxWeight: RECORDS_PER_WRITE }),
-    recordDropped: createBatcher((dropped: Delivery[]) => recordDropped(platform, dropped), {
-      maxWeight: RECORDS_PER_WRITE,
-    }),
-    clearPendingDispatch: openClearPendingDispatch(platform),
-    record: createBatcher((attempted: ToRecord[]) => recordFirstAttempts(platform, attempted), {
-      maxWeight: RECORDS_PER_WRITE,
-      concurrency: 2,
-      ...LINGER,
-    }),
-  };
+  const shared = openSharedByAttempts(platform, options);
   return {
     handlers: {
       "first-attempts": context => makeFirstAttempts(platform, context, shared),
-      "next-attempt": context => makeNextAttempt(platform, context, shared),
+      "next-attempt": async ({ job: { webhook_id, account_id } }) => {
+        await enqueueDrain(platform, { _id: webhook_id, owner_id: account_id });
+        return { webhook_id, result: "drained" };
+      },
       drain: context => drain(platform, context, shared),
       recover: context => recoverFailed(platform, context),
       replay: context => runReplay(platform, context),
     },
     async close(deadlineMs) {
-      await detached.close(deadlineMs);
+      await shared.detached.close(deadlineMs);
       // If Redis is away, the permits expire.
       await settlesWithin(
-        permitCache.close().catch(() => undefined),
+        shared.permitCache.close().catch(() => undefined),
         RELEASE_MS,
       );
     },

@@ -8,22 +8,11 @@ import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
 import { lookUpWebhooks } from "../../webhooks/look-up.ts";
 import { prepare } from "../attempt/prepare.ts";
 import type { Unsent } from "../attempt/record.ts";
-import { type DispatchedEvent, type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";
-import type { DeliveryDeps } from "./deps.ts";
-
-/** A first attempt that is to be sent. */
-export interface ToSend {
-  deliveryId: string;
-  event: DispatchedEvent;
-  listener: DispatchListener;
-  webhook: Webhook;
-  body: string;
-  /** The function that makes of the event what is sent; null without one. */
-  functionHash: string | null;
-}
+import { type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";
+import type { DeliveryDeps, Due } from "./shared.ts";
 
 export interface LoadedFirstAttempts {
-  toSend: ToSend[];
+  toSend: Due[];
   /** Deliveries that end without an attempt, and are recorded. */
   ended: Unsent[];
   /** Deliveries that are dropped without a record. */
@@ -102,7 +91,15 @@ export async function loadFirstAttempts(
     } else {
       const { webhook: found, body } = prepared;
       const functionHash = functionOf(subscriptions.get(subscriptionId), listener);
-      loaded.toSend.push({ deliveryId: id, event, listener, webhook: found, body, functionHash });
+      loaded.toSend.push({
+        deliveryId: id,
+        event,
+        listener,
+        webhook: found,
+        body,
+        functionHash,
+        row: undefined,
+      });
     }
   }
   return loaded;

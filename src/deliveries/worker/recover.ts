@@ -1,13 +1,12 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type Recovery, type Webhook, Webhooks } from "../../models/webhook.ts";
-import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries, nextAttemptOf, type Recover } from "../../queues/deliveries.ts";
+import type { Recover } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
-import { retryFields } from "../attempt/retry-fields.ts";
 import { type MaybeSendable, selectSendable } from "../attempt/select-sendable.ts";
-import type { DeliveryDeps, LogFields } from "./deps.ts";
+import { requeue } from "../dispatch/requeue.ts";
+import type { DeliveryDeps, LogFields } from "./shared.ts";
 
-type Failed = MaybeSendable & Pick<Delivery, "_id" | "generation">;
+type Failed = MaybeSendable & Pick<Delivery, "_id" | "webhook_id" | "generation">;
 
 const BATCH = 500;
 /** Between two batches, so that a million retries neither hold a slot nor delay everything else. */
@@ -36,13 +35,18 @@ export async function recoverFailed(
   const failed: Failed[] = await Deliveries(platform.mongo)
     .find(
       { webhook_id: webhook._id, state: "failed", _id: { $gte: recovery.next_delivery_id } },
-      { emit_id: 1, subscription_id: 1, subscriber_id: 1, owner_id: 1, generation: 1 },
+      { webhook_id: 1, emit_id: 1, subscription_id: 1, subscriber_id: 1, owner_id: 1, generation: 1 },
     )
     .sort({ _id: 1 })
     // The one more is the first of the next batch.
     .limit(batchSize + 1)
     .lean<Failed[]>();
-  const recovered = recovery.recovered + (await recoverBatch(platform, webhook, failed.slice(0, batchSize)));
+  const sendable = await selectSendable(platform, failed.slice(0, batchSize));
+  const requeued = await requeue(
+    platform,
+    sendable.map(({ row }) => row),
+  );
+  const recovered = recovery.recovered + requeued;
   const next = failed[batchSize];
   if (next) {
     await save(platform, webhook, { recovered, next_delivery_id: next._id, failures: 0 });
@@ -63,24 +67,4 @@ async function save(
     { _id, "recovery.id": recovery?.id },
     { $set: Object.fromEntries(fields) },
   );
-}
-
-async function recoverBatch(platform: DeliveryDeps, webhook: Webhook, failed: Failed[]): Promise<number> {
-  const recoverable = (await selectSendable(platform, failed)).map(({ row }) => row);
-  if (recoverable.length === 0) return 0;
-  const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(
-    recoverable.map(({ _id, generation }) => ({
-      updateOne: {
-        // A delivery that was retried in between keeps that retry, and the job below is superseded.
-        filter: { _id, generation, state: "failed" },
-        update: { $set: { ...retryFields(platform), generation: generation + 1 } },
-      },
-    })),
-    { ordered: false },
-  );
-  const jobs = recoverable.map(({ _id, generation }) =>
-    nextAttemptOf({ _id, webhook_id: webhook._id, owner_id: webhook.owner_id, generation: generation + 1 }),
-  );
-  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs);
-  return modifiedCount;
 }

@@ -1,16 +1,15 @@
 import { canAccessCached } from "../../accounts/access.ts";
 import { AppError } from "../../lib/errors.ts";
-import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import type { Delivery } from "../../models/delivery.ts";
 import { type Replay, Replays } from "../../models/replay.ts";
 import { Webhooks } from "../../models/webhook.ts";
-import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries, nextAttemptOf, type ReplayJob } from "../../queues/deliveries.ts";
+import type { ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { describeError } from "../../store/set-aside.ts";
-import { retryFields } from "../attempt/retry-fields.ts";
 import { selectSendable } from "../attempt/select-sendable.ts";
+import { requeue } from "../dispatch/requeue.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";
-import type { DeliveryDeps, LogFields } from "./deps.ts";
+import type { DeliveryDeps, LogFields } from "./shared.ts";
 
 const BATCH = 500;
 /** Between two batches, so that a million retries neither hold a slot nor delay everything else. */
@@ -60,7 +59,7 @@ async function replayBatch(
     before: replay.done_id,
   });
   const found = rows.filter(({ _id }) => _id < replay.end_id);
-  const replayed = replay.replayed + (await retryAll(platform, found));
+  const replayed = replay.replayed + (await requeue(platform, await selectReplayable(platform, found)));
   const skipped = replay.skipped + found.length - (replayed - replay.replayed);
   const isDone = isEnd || startCursor === null || startCursor >= replay.end_id;
   if (isDone) {
@@ -85,27 +84,6 @@ async function save(
   changes: Partial<Replay>,
 ): Promise<void> {
   await Replays(mongo).updateOne({ _id, state: "running" }, { $set: changes });
-}
-
-/** Retries those of the deliveries that can be sent, and returns how many. */
-async function retryAll(platform: DeliveryDeps, rows: Delivery[]): Promise<number> {
-  const sendable = await selectReplayable(platform, rows);
-  if (sendable.length === 0) return 0;
-  const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(
-    sendable.map(({ _id, generation }) => ({
-      updateOne: {
-        // A delivery that was retried in between keeps that retry, and the job below is superseded.
-        filter: { _id, generation },
-        update: { $set: { ...retryFields(platform), generation: generation + 1 } },
-      },
-    })),
-    { ordered: false },
-  );
-  const jobs = sendable.map(({ _id, webhook_id, owner_id, generation }) =>
-    nextAttemptOf({ _id, webhook_id, owner_id, generation: generation + 1 }),
-  );
-  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs);
-  return modifiedCount;
 }
 
 /** Those that may be sent again, whose subscription still exists, and whose webhook is active. */

@@ -37,35 +37,32 @@ describe("creating deliveries", () => {
       event_id: event.event_id,
       owner_id: OWNER,
     });
-    const job = (await jobs()).find(({ data }) => data.delivery_id === delivery._id);
-    expect(job?.data).to.deep.equal({
-      delivery_id: delivery._id,
-      webhook_id: listener.webhookId,
-      generation: 0,
-      account_id: OWNER,
-    });
+    const drain = (await jobs()).find(({ data }) => data.webhook_id === listener.webhookId);
+    expect(drain?.name).to.equal("drain");
+    expect(drain?.data).to.include({ account_id: OWNER });
   });
 
-  it("makes one delivery and one job, however often the fan-out is repeated", async () => {
+  it("makes one delivery, however often the fan-out is repeated, and one drain of each webhook at a time", async () => {
     const one = await subscribe(platform, "http://127.0.0.1:1/");
     const two = await subscribe(platform, "http://127.0.0.1:1/");
     const event = await storeEvent(platform);
     const listeners = [one, two].map(listener => ({ ...listener, ownerId: OWNER }));
     await createDeliveries(platform, { event, listeners: listeners.slice(0, 1) });
     for (let i = 0; i < 3; i++) await createDeliveries(platform, { event, listeners });
-    const first = await onlyDelivery(platform, one.webhookId);
-    const second = await onlyDelivery(platform, two.webhookId);
-    const ids = (await jobs()).map(job => job.id);
-    expect(ids.filter(id => id === `${first._id}-0` || id === `${second._id}-0`)).to.have.length(2);
+    await onlyDelivery(platform, one.webhookId);
+    await onlyDelivery(platform, two.webhookId);
+    const moments = (await jobs())
+      .filter(({ data }) => [one, two].some(({ webhookId }) => webhookId === data.webhook_id))
+      .map(({ data }) => `${data.webhook_id} ${data.due_ms}`);
+    expect(new Set(moments).size).to.equal(moments.length);
   });
 
-  it("enqueues a delivery that an earlier try stored and did not enqueue", async () => {
+  it("drains the webhook of a delivery that an earlier try stored and did not enqueue", async () => {
     const listener = await subscribe(platform, "http://127.0.0.1:1/");
     const event = await emit(platform, [listener]);
-    const { _id } = await onlyDelivery(platform, listener.webhookId);
-    await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
+    await openedQueue(platform.queues, deliveries).obliterate({ force: true });
     await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId: OWNER }] });
-    expect((await jobs()).map(job => job.id)).to.include(`${_id}-0`);
+    expect((await jobs()).map(({ data }) => data.webhook_id)).to.deep.equal([listener.webhookId]);
   });
 
   it("records a delivery to a disabled webhook as failed, and counts the drop once", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { NoPermit, PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
-import { acquirePermits, releasePermits } from "../../../src/deliveries/limits/permits.ts";
+import { releasePermits } from "../../../src/deliveries/limits/permits.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
 import type { Permits } from "../../../src/store/permits.ts";
@@ -40,37 +40,32 @@ describe("permits of first attempts", () => {
     return () => left;
   }
 
-  /** Makes a webhook with two permits, and so many jobs for it, none of which is enqueued. */
-  async function withTwoPermits(jobs: number) {
+  async function withTwoPermits() {
     const limits = { max_in_flight: 2, rate_limit_per_second: null };
     const { webhookId } = await subscribeLimited(platform, receiver.url, limits);
-    return {
-      webhook: await webhookOf(platform, webhookId),
-      jobs: Array.from({ length: jobs }, (_, n) => ({
-        ...{ delivery_id: `dlv_${n}`, webhook_id: webhookId, generation: 0 },
-      })),
-    };
+    return await webhookOf(platform, webhookId);
   }
+  const limits = (permits = 2) => ({ permits, ttlMs: 60_000, afterBacklog: false });
 
-  it("are not waited for in a job slot while the jobs of the waitlist hold all and others wait behind them", async () => {
-    const { webhook, jobs } = await withTwoPermits(4);
-    expect(await acquirePermits(platform, webhook, jobs)).to.have.length(2);
+  it("are not waited for in a job slot while a backlog waits for the permits that others hold", async () => {
+    const { _id } = await withTwoPermits();
+    const webhook = await webhookOf(platform, _id);
+    await platform.permits.acquire(_id, ["one", "two"], limits());
+    expect(await platform.permits.beginDrain(_id, { name: "d", permit: "d-0" }, limits())).to.equal("permit");
     const permits = new PermitCache(platform, "this-process");
     const use = () => permits.use(webhook, async () => "sent");
     for (const result of await Promise.all([use(), use(), use()])) {
-      expect(result).to.be.instanceOf(NoPermit).and.include({ reason: "waitlisted" });
+      expect(result).to.be.instanceOf(NoPermit);
     }
     await permits.close();
   });
 
-  it("are waited for if fewer wait than there are permits", async () => {
-    const { webhook, jobs } = await withTwoPermits(3);
-    await acquirePermits(platform, webhook, jobs);
+  it("are waited for without a backlog", async () => {
+    const webhook = await withTwoPermits();
+    await platform.permits.acquire(webhook._id, ["one", "two"], limits());
     const permits = new PermitCache(platform, "this-process");
     const used = permits.use(webhook, async () => "sent");
-    // One goes to the job that waits, one is free.
-    const held = jobs.slice(0, 2).map(({ delivery_id }) => `${delivery_id}-0`);
-    await releasePermits(platform, webhook, held);
+    await releasePermits(platform, webhook, ["one"]);
     expect(await used).to.equal("sent");
     await permits.close();
   });

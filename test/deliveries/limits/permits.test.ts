@@ -1,33 +1,64 @@
 import { expect } from "chai";
-import { acquirePermits, releasePermits } from "../../../src/deliveries/limits/permits.ts";
-import { openedQueue } from "../../../src/queues/define-queue.ts";
-import { deliveries } from "../../../src/queues/deliveries.ts";
+import { PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
+import { permitTtlMs } from "../../../src/deliveries/limits/permits.ts";
+import type { Webhook } from "../../../src/models/webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
-import { OWNER, webhookOf } from "../fixtures.ts";
-import { subscribeLimited } from "../rate-limited-webhook.ts";
+import { until } from "../../support/until.ts";
+import { subscribe, webhookOf } from "../fixtures.ts";
 
-describe("the jobs that lead a waitlist on", () => {
+describe("permits of a process", () => {
   let platform: TestPlatform;
+
   beforeEach(async () => {
-    platform = await openTestPlatform({}, { process: "deliveries" });
+    platform = await openTestPlatform(
+      { STALLED_AFTER: "200ms", DELIVERY_PER_WEBHOOK: "1" },
+      { process: "deliveries" },
+    );
   });
   afterEach(() => platform.destroy());
 
-  it("name the webhook's owner, because an account whose jobs pass for another's makes room for them", async () => {
-    const limits = { max_in_flight: 2, rate_limit_per_second: 1 };
-    const { webhookId } = await subscribeLimited(platform, "http://127.0.0.1:1", limits);
-    const webhook = await webhookOf(platform, webhookId);
-    const jobs = Array.from({ length: 8 }, (_, n) => ({
-      ...{ delivery_id: `dlv_${n}`, webhook_id: webhookId, generation: 0, account_id: OWNER },
-    }));
-    const acquired = await acquirePermits(platform, webhook, jobs);
-    // One that did not fit on the waitlist.
-    await platform.redis.hset(platform.keys.webhookOverflow(webhookId), "count", 1);
-    const names = acquired.map(({ delivery_id }) => `${delivery_id}-0`);
-    await releasePermits(platform, webhook, names);
-    const enqueued = await openedQueue(platform.queues, deliveries).getJobs();
-    const reasons = new Set(enqueued.flatMap(({ name, data }) => (name === "drain" ? [data.reason] : [])));
-    expect([...reasons]).to.have.members(["tokens", "refill"]);
-    for (const { data } of enqueued) expect(data.account_id).to.equal(OWNER);
+  const webhook = async () => {
+    const { webhookId } = await subscribe(platform, "http://127.0.0.1:1/");
+    return await webhookOf(platform, webhookId);
+  };
+  const held = (webhookId: string) =>
+    platform.redis.zcount(platform.keys.webhookPermits(webhookId), Date.now(), "+inf");
+
+  /** Resolves once an attempt has started that does not end. */
+  const startAttempt = (permitCache: PermitCache, one: Webhook) =>
+    new Promise<void>(started => {
+      void permitCache.use(one, () => {
+        started();
+        return new Promise(() => undefined);
+      });
+    });
+
+  it("expire soon after the process was killed, long before its attempt would have timed out", async () => {
+    const one = await webhook();
+    const limits = { permits: 1, ttlMs: permitTtlMs(platform), afterBacklog: false };
+    const { acquired } = await platform.permits.acquire(one._id, ["of-a-killed-process"], limits);
+    expect(acquired).to.equal(1);
+    const permitCache = new PermitCache(platform, "next");
+    await until(async () => (await permitCache.use(one, async () => true)) === true, { what: "a permit" });
+    await permitCache.close();
+  });
+
+  it("are renewed while the process lives", async () => {
+    const one = await webhook();
+    const permitCache = new PermitCache(platform, "living");
+    await startAttempt(permitCache, one);
+    const after = Date.now() + 3 * permitTtlMs(platform);
+    await until(() => Date.now() > after);
+    expect(await held(one._id)).to.equal(1);
+    await permitCache.close();
+  });
+
+  it("are released when the process stops", async () => {
+    const one = await webhook();
+    const permitCache = new PermitCache(platform, "stopping");
+    await startAttempt(permitCache, one);
+    expect(await held(one._id)).to.equal(1);
+    await permitCache.close();
+    expect(await held(one._id)).to.equal(0);
   });
 });

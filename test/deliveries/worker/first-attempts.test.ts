@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { createDeliveries, deliveryId } from "../../../src/deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../../../src/deliveries/dispatch/dispatch.ts";
-import { acquirePermits, releasePermits } from "../../../src/deliveries/limits/permits.ts";
+import { releasePermits } from "../../../src/deliveries/limits/permits.ts";
 import { storeEvents } from "../../../src/events/store.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { Deliveries } from "../../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
 import { Subscriptions } from "../../../src/models/subscription.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
-import { deliveries, type FirstAttempts, nextAttemptJobId } from "../../../src/queues/deliveries.ts";
+import { deliveries, type FirstAttempts } from "../../../src/queues/deliveries.ts";
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
 import { readDrops } from "../../../src/store/drops.ts";
 import { deleteWebhook } from "../../../src/webhooks/delete.ts";
@@ -259,7 +259,7 @@ describe("first attempts", () => {
     expect(new Set(ids).size).to.equal(1);
   });
 
-  it("wait on the waitlist of a webhook that is failing, and their job ends", async () => {
+  it("wait as pending deliveries at a webhook that is failing, and their job ends", async () => {
     receiver.script(500, "hang");
     const to = await subscribe(platform, receiver.url);
     await emit([event()], [to]);
@@ -281,21 +281,22 @@ describe("first attempts", () => {
     );
   });
 
-  it("come again with their job while a waitlist gets every permit, instead of joining it", async () => {
+  it("become pending deliveries while others hold every permit, and are sent once one is free", async () => {
     const to = await subscribe(platform, receiver.url);
     const webhook = await webhookOf(platform, to.webhookId);
-    const twice = 2 * platform.config.deliveries.perWebhook;
-    const waiting = Array.from({ length: twice }, (_, n) => ({
-      ...{ delivery_id: `dlv_${n}`, webhook_id: to.webhookId, generation: 0, account_id: OWNER },
-    }));
-    const held = await acquirePermits(platform, webhook, waiting);
-    expect(held).to.have.length(twice / 2);
+    const permits = platform.config.deliveries.perWebhook;
+    const names = Array.from({ length: permits }, (_, n) => `of-others-${n}`);
+    await platform.permits.acquire(webhook._id, names, { permits, ttlMs: 60_000, afterBacklog: false });
     await emit([event()], [to]);
     start();
-    await until(async () => (await queue().getDelayedCount()) === 1, { what: "a job that comes again" });
-    expect(await deliveriesOf(platform, to.webhookId)).to.deep.equal([]);
-    // The deliveries on the waitlist don't exist: their jobs end, and release their permits.
-    await releasePermits(platform, webhook, held.map(nextAttemptJobId));
+    await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "pending", {
+      what: "a pending delivery",
+    });
+    await until(async () => (await queue().getJobCountByTypes("waiting", "active", "delayed")) === 0, {
+      what: "a drain that found no permit",
+    });
+    expect(receiver.requests).to.have.length(0);
+    await releasePermits(platform, webhook, names);
     await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "delivered");
     expect(receiver.requests).to.have.length(1);
   });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { attemptDelivery } from "../../../src/deliveries/worker/attempt-delivery.ts";
 import { saveFunction } from "../../../src/functions/save-function.ts";
 import { Deliveries } from "../../../src/models/delivery.ts";
 import { Subscriptions } from "../../../src/models/subscription.ts";
@@ -7,7 +6,7 @@ import { TransformedPayloads } from "../../../src/models/transformed-payload.ts"
 import { Workflows } from "../../../src/models/workflow.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { emit, OWNER, onlyDelivery, openShared, type Subscribed, subscribe, webhookOf } from "../fixtures.ts";
+import { emit, OWNER, onlyDelivery, runDrain, type Subscribed, subscribe } from "../fixtures.ts";
 
 describe("a delivery that goes through a function", () => {
   let platform: TestPlatform;
@@ -31,26 +30,22 @@ describe("a delivery that goes through a function", () => {
     );
     return { ...listener, functionHash };
   };
-  const attempt = async () => {
-    const delivery = await onlyDelivery(platform, listener.webhookId);
-    const webhook = await webhookOf(platform, listener.webhookId);
-    const due = { delivery, webhook, generation: delivery.generation, signal: undefined };
-    return (await attemptDelivery(platform, due, openShared(platform))).fields;
-  };
+  const attempt = () => runDrain(platform, listener.webhookId);
 
   it("goes through it although the subscription was deleted with its emitter", async () => {
     await emit(platform, [await withFunction("export default () => 'changed';")], { secret: 1 });
     await Subscriptions(platform.mongo).deleteMany({});
     await Workflows(platform.mongo).deleteMany({});
-    expect(await attempt()).to.include({ result: "delivered" });
+    expect(await attempt()).to.include({ delivered: 1 });
     expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['"changed"']);
   });
 
   it("is not sent as it is if the code is no longer stored", async () => {
     await emit(platform, [await withFunction("export default () => 'changed again';")], { secret: 1 });
     await platform.mongo.collection("functions").deleteMany({});
-    const fields = await attempt();
-    expect(fields).to.include({ result: "retry", error: "function: it is no longer stored" });
+    expect(await attempt()).to.include({ retry: 1 });
+    const [failed] = (await onlyDelivery(platform, listener.webhookId)).attempts;
+    expect(failed?.error).to.equal("function: it is no longer stored");
     expect(receiver.requests).to.have.length(0);
   });
 
@@ -65,7 +60,7 @@ describe("a delivery that goes through a function", () => {
     });
     await attempt();
     await Subscriptions(platform.mongo).updateMany({}, { $unset: { function_hash: 1 } });
-    await Deliveries(platform.mongo).updateMany({}, { $set: { state: "pending" } });
+    await Deliveries(platform.mongo).updateMany({}, { $set: { state: "pending", next_attempt_at_ms: 1 } });
     await attempt();
     expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['"first"', '"first"']);
   });
@@ -79,10 +74,7 @@ describe("a delivery that goes through a function", () => {
         return platform.sandboxes();
       },
     }) as TestPlatform;
-    const delivery = await onlyDelivery(platform, listener.webhookId);
-    const webhook = await webhookOf(platform, listener.webhookId);
-    const due = { delivery, webhook, generation: 0, signal: undefined };
-    await attemptDelivery(counting, due, openShared(counting));
+    await runDrain(counting, listener.webhookId);
     expect([receiver.requests.length, opened]).to.deep.equal([1, 0]);
   });
 });

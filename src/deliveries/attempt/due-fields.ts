@@ -1,0 +1,37 @@
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { Delivery } from "../../models/delivery.ts";
+import type { Platform } from "../../platform.ts";
+
+/**
+ * Whether the attempt of a delivery is so far away that no drain is enqueued for it: thousands of failing deliveries would fill
+ * Redis for hours. The sweep drains its webhook once it is due (docs/decisions/0006-deliveries.md).
+ */
+export const isFar = (delayMs: number): boolean => delayMs > LIMITS.retryJobMs.value;
+
+/** Whether a delivery was left to the sweep when it was stored: only then the sweep looks at it as soon as it is due. */
+export const isLeftToSweep = ({
+  next_attempt_at_ms,
+  sweep_at_ms,
+}: Pick<Delivery, "next_attempt_at_ms" | "sweep_at_ms">): boolean =>
+  next_attempt_at_ms !== null && next_attempt_at_ms === sweep_at_ms;
+
+/** The fields of a pending delivery whose attempt is due in so many milliseconds, counted from `nowMs`. */
+export function dueFields(
+  { clock, config }: Pick<Platform, "clock" | "config">,
+  delayMs: number,
+  nowMs = clock(),
+): { next_attempt_at_ms: number; sweep_at_ms: number } {
+  const at = nowMs + delayMs;
+  return { next_attempt_at_ms: at, sweep_at_ms: isFar(delayMs) ? at : at + config.sweepEveryMs };
+}
+
+/** What a requeue changes besides the generation: the delivery is due now, and the retry schedule restarts. */
+export const requeuedFields = (platform: Pick<Platform, "clock" | "config">) =>
+  ({
+    state: "pending",
+    reason: null,
+    retry_index: 0,
+    trigger: "manual",
+    ...dueFields(platform, 0),
+    finished_at_ms: null,
+  }) as const;

@@ -1,0 +1,109 @@
+import { setMaxListeners } from "node:events";
+import { settlesWithin } from "../../lib/deadline.ts";
+import { groupBy } from "../../lib/group-by.ts";
+import { enqueueDrain } from "../../queues/enqueue-drain.ts";
+import { attemptDue } from "./attempt-due.ts";
+import { DETACH_MS } from "./detached.ts";
+import { leaveJob, repeatDetached } from "./put-off.ts";
+import type { Admit, Attempt, DeliveryDeps, Due, SharedByAttempts } from "./shared.ts";
+import type { Transformed } from "./transform.ts";
+
+interface Options {
+  admit: Admit;
+  /** False if no attempt of these deliveries was begun before, so that nothing of their functions' results is stored. */
+  mayBeStored: boolean;
+  /** Stops the attempts for as long as they are made in their job. */
+  signal: AbortSignal;
+}
+
+/**
+ * Makes attempts in parallel, and records each when it ends. Those that take long leave the job: they go on without it, as
+ * `detached` ones. Returns how many have which result. Throws what kept an attempt from being made or recorded; then the job is
+ * to be started again.
+ */
+export async function makeAttempts(
+  platform: DeliveryDeps,
+  due: Due[],
+  { admit, mayBeStored, signal }: Options,
+  shared: SharedByAttempts,
+): Promise<Record<string, number>> {
+  const stop = new AbortController();
+  // Each attempt in flight listens; Node would warn about more than ten listeners.
+  setMaxListeners(0, stop.signal);
+  const onAbort = () => stop.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  const counts: Record<string, number> = {};
+  const transformedOf = startTransforms(shared, due, { mayBeStored, signal: stop.signal });
+  const attempts = due.map(
+    (one): Attempt => ({ ...one, state: "waiting", transformed: transformedOf.get(one.deliveryId) }),
+  );
+  const work = attempts.map(async attempt => {
+    const result = await attemptDue(platform, attempt, { admit, signal: stop.signal }, shared);
+    attempt.state = "done";
+    counts[result] = (counts[result] ?? 0) + 1;
+  });
+  const all = Promise.allSettled(work);
+  let inJob = work;
+  try {
+    if (!(await settlesWithin(all, DETACH_MS))) {
+      const isSlow = attempts.map(({ state }) => state === "in-flight" || state === "transforming");
+      const slow = attempts.filter((_, i) => isSlow[i]);
+      await leaveJob(platform, slow);
+      const goOn = work.flatMap((one, i) =>
+        isSlow[i] ? [goOnWithoutJob(platform, attempts[i] as Attempt, one, stop.signal)] : [],
+      );
+      shared.detached.add(Promise.allSettled(goOn), reason => stop.abort(reason));
+      counts.detached = slow.length;
+      inJob = work.filter((_, i) => !isSlow[i]);
+    }
+    // The others wait to be admitted, which takes seconds at most.
+    const failed = (await Promise.allSettled(inJob)).find(({ status }) => status === "rejected");
+    if (failed) throw (failed as PromiseRejectedResult).reason;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+  return counts;
+}
+
+/** Waits for an attempt that has left its job; what waits behind it at its webhook is due then. */
+async function goOnWithoutJob(
+  platform: DeliveryDeps,
+  attempt: Attempt,
+  work: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await work;
+    if (attempt.row) await enqueueDrain(platform, attempt.webhook);
+  } catch {
+    await repeatDetached(platform, attempt, signal);
+  }
+}
+
+/** Starts the functions of those attempts that have one, each with all its events; returns what becomes of each, by delivery. */
+function startTransforms(
+  { transform }: SharedByAttempts,
+  due: Due[],
+  options: { mayBeStored: boolean; signal: AbortSignal },
+): Map<string, Promise<Transformed>> {
+  const started = new Map<string, Promise<Transformed>>();
+  // What a function made for an earlier attempt is sent again, even if the subscription has none any more.
+  const having = due.filter(
+    ({ functionHash, row }) => functionHash !== null || row?.function_hash !== undefined,
+  );
+  const byFunction = groupBy(
+    having,
+    ({ listener, functionHash }) => `${listener.subscriptionId} ${functionHash}`,
+  );
+  for (const group of byFunction.values()) {
+    const all = transform(group, options);
+    for (const [i, { deliveryId }] of group.entries()) {
+      const one = all.then(results => results[i] as Transformed);
+      // Awaited by its attempt; until then a rejection without a listener would end the process.
+      one.catch(() => undefined);
+      started.set(deliveryId, one);
+    }
+  }
+  return started;
+}
