@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,7 +86,9 @@ async function runTests(given, args, forward) {
     const files = selected.filter(file => !alone.includes(file));
     const result = await runTestFiles({ ...given, files, alone, jobs, options, env, rerun });
     if (showTimes) say(slowest(result.files) + cpuOfStores(storesFolder));
-    return lastLine(result, { say, seconds: (Date.now() - startedAt) / 1000, signal: given.signal });
+    const seconds = (Date.now() - startedAt) / 1000;
+    if (!isUnit && !isLong && !isNamed && !given.signal.aborted) recordTime(root, seconds, files.length);
+    return lastLine(result, { say, seconds, signal: given.signal });
   });
 }
 
@@ -178,6 +181,13 @@ function cpuOfStores(folder) {
   if (folder === undefined) return "";
   const seconds = name => (cpuMs(readPid(join(folder, `${name}.pid`))).self / 1000).toFixed(1);
   return `\n       MongoDB ${seconds("mongo")}, Redis ${seconds("redis")}`;
+}
+
+/** Keeps the time of a whole `npm test` for `npm run house`. */
+function recordTime(root, seconds, files) {
+  mkdirSync(join(root, ".cache"), { recursive: true });
+  const text = JSON.stringify({ seconds: Math.round(seconds), files, at: new Date().toISOString() });
+  writeFileSync(join(root, ".cache/test-suite.json"), `${text}\n`);
 }
 
 /** Prints the line that ends every run, alone, and returns the exit code. */
