@@ -1,6 +1,6 @@
 /**
  * Measures what emitters keep in Redis: `npm run bench:memory`. Prints bytes by kind of key after a thousand events, after a
- * burst, and once the emitter was silent for a day, and what a source costs that is idle (docs/decisions/0032-memory-by-activity.md).
+ * burst, and once the emitter was silent for a day, and what a source costs that is idle (docs/performance.md#memory-of-an-emitter).
  */
 import { emitAll } from "../src/events/emit.ts";
 import { newId } from "../src/lib/ids.ts";

@@ -1,7 +1,7 @@
 /**
  * Calls many sources in turn through the sandbox processes of one worker, and prints time and memory:
  * `node --import tsx bench/sandbox-memory.ts [sources] [processes] [rounds]`. Figures are in
- * docs/decisions/0010-sandbox-privileges.md.
+ * docs/performance.md#many-sandboxes.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { openSandboxes } from "../src/sandbox/host.ts";

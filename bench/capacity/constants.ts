@@ -62,7 +62,7 @@ export const SIZES = {
   /** A warm sandbox, its own pages (docs/performance.md#older-figures: 47 MB, of which 20 are shared). */
   sandboxMb: 47,
   redisIdleMb: 20,
-  /** An emitter that emitted a thousand events of 900 bytes within a day (docs/decisions/0032-memory-by-activity.md: 272,000 bytes). */
+  /** An emitter that emitted a thousand events of 900 bytes within a day (docs/performance.md#memory-of-an-emitter: 272,000 bytes). */
   redisEmitterKb: 270,
   redisWaitingEventBytes: 400,
   /** Bytes beside the payload. */

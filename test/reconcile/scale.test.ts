@@ -23,7 +23,7 @@ const ROWS_PER_INSERT = 5000;
 const MB = 1024 * 1024;
 const say = (text: string) => isFullSize && console.log(`    ${text}`);
 
-/** `npm run test:scale` runs it at full size and prints what it measured (docs/decisions/0032-memory-by-activity.md). */
+/** `npm run test:scale` runs it at full size and prints what it measured (docs/performance.md#memory-of-an-emitter). */
 describe("the reconciler with many idle sources", function () {
   if (isFullSize) this.timeout(60 * 60_000);
   let platform: TestPlatform;
