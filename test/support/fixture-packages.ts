@@ -21,7 +21,7 @@ let opened: Promise<FixturePackages> | undefined;
 
 /**
  * The packages that fixtures and examples import, in a registry of this process: the stand-ins in
- * test/fixtures/packages, and packages from node_modules. See docs/decisions/0014-local-npm-registry-in-tests.md.
+ * test/fixtures/packages, and packages from node_modules. See docs/decisions/0051-time-of-the-tests.md.
  */
 export function fixturePackages(): Promise<FixturePackages> {
   opened ??= open();
