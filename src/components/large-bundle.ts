@@ -1,5 +1,5 @@
 /**
- * A bundle of more bytes becomes a script, which takes a fraction of the memory to load (docs/decisions/0046-large-bundles.md).
+ * A bundle of more bytes becomes a script, which takes a fraction of the memory to load (docs/decisions/0044-building-apart.md).
  * Releases before schema 10 could neither store nor load one of this size.
  */
 const LARGE_BUNDLE_BYTES = 10 * 1024 * 1024;

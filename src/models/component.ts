@@ -120,7 +120,7 @@ export const BundleChunks = collection<BundleChunk>(
   ),
 );
 
-/** A part of bundles, of which several may have it (docs/decisions/0046-large-bundles.md#packages-once). */
+/** A part of bundles, of which several may have it (docs/decisions/0044-building-apart.md). */
 export interface BundlePart {
   /** SHA-256 of its text. */
   _id: string;
