@@ -5,13 +5,13 @@ import { filesBelow, root } from "./sources.ts";
 /** The heading in docs/states.md above the list of the places. */
 const WAITING_HEADING = "Where a delivery waits";
 
-/** Returns the names of the places where a delivery can wait: the bold words of the numbered list in docs/states.md. */
+/** Returns the places where a delivery can wait: of each item of the numbered list in docs/states.md what is before a comma or bracket. */
 export function waitingPlaces(): string[] {
   const section = readFileSync(join(root, "docs/states.md"), "utf8")
-    .split(/^## /m)
+    .split(/^#+ /m)
     .find(part => part.startsWith(`${WAITING_HEADING}\n`));
   if (section === undefined) throw new Error(`docs/states.md has no heading "${WAITING_HEADING}"`);
-  return [...section.matchAll(/^\d+\. \*\*(.+?)\*\*/gm)].map(([, name = ""]) => name);
+  return [...section.matchAll(/^\d+\. ([^,(\n]+)/gm)].map(([, name = ""]) => name.trim());
 }
 
 const STATUS = /^# .*\n\nStatus: (?:accepted|withdrawn|superseded by \[?\d{4})/;
