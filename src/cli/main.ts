@@ -2,9 +2,9 @@ import "../lib/require-node.ts";
 
 import { type Command, CommanderError } from "commander";
 import { exitCodeOf } from "../lib/setup-error.ts";
-import { plain } from "./output/plain.ts";
+import { UsageError } from "./input.ts";
+import { plain } from "./output.ts";
 import { createProgram } from "./program.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Returns the message in one plain line, even if a component or a store put several lines or control characters into it. */
 function lineOf(error: unknown): string {

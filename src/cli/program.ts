@@ -1,27 +1,32 @@
 import { Command } from "commander";
 import { version } from "../lib/version.ts";
-import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
-import { publishComponentCommands } from "./component.ts";
-import { dashboardCommand } from "./dashboard.ts";
-import { deployCommand } from "./deploy/command.ts";
+import { actionCommands, deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
-import { emitCommand } from "./emit.ts";
-import { keyCommands } from "./key.ts";
 import { listenCommand } from "./listen/command.ts";
 import { migrateCommand } from "./migrate/command.ts";
-import { organizationCommands } from "./organization.ts";
-import { sayIfSlow } from "./output/slow.ts";
-import { publishCommand } from "./publish/command.ts";
-import { loginCommand } from "./remote/login.ts";
-import { logoutCommand } from "./remote/logout.ts";
-import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
+import {
+  appCommands,
+  emitCommand,
+  keyCommands,
+  organizationCommands,
+  publishComponentCommands,
+  userCommands,
+} from "./operator.ts";
+import { sayIfSlow } from "./output.ts";
+import { publishCommand } from "./publish.ts";
+import { loginCommand, logoutCommand } from "./remote/login.ts";
 import { accessOptions, type RemoteTools, rejectUnusedAccess } from "./remote/remote-command.ts";
-import { actionCommands } from "./resources/action.ts";
+import {
+  dashboardCommand,
+  profileCommands,
+  versionCommand,
+  whoamiCommand,
+} from "./remote/server-commands.ts";
 import { alertCommands } from "./resources/alert.ts";
 import { savedComponentCommands } from "./resources/component.ts";
 import { connectionCommands } from "./resources/connection.ts";
@@ -33,9 +38,7 @@ import { webhookCommands } from "./resources/webhook.ts";
 import { workflowCommands } from "./resources/workflow.ts";
 import type { Run, WithPlatform } from "./run.ts";
 import { secretsCommands } from "./secrets/command.ts";
-import { traceCommand } from "./trace/command.ts";
-import { userCommands } from "./user.ts";
-import { versionCommand } from "./version.ts";
+import { traceCommand } from "./trace.ts";
 
 // A command imports what it needs when it runs, so that `--help` need not load the drivers of both stores.
 

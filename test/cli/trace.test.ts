@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { traceLines } from "../../src/cli/trace/print.ts";
+import { traceLines } from "../../src/cli/trace.ts";
 import type { EventTrace } from "../../src/events/trace-schema.ts";
 import type { Api } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

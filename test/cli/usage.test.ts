@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { type Command, CommanderError } from "commander";
+import { UsageError } from "../../src/cli/input.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { UsageError } from "../../src/cli/usage-error.ts";
 import { headwater } from "./command.ts";
 
 /** Nothing listens there: what asks a server first fails otherwise. */

@@ -1,14 +1,10 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
-import { plain } from "../output/plain.ts";
-import { note, print, printJson } from "../output/print.ts";
+import { type Confirmed, confirmDeletion, UsageError, yesOption } from "../input.ts";
+import { note, plain, print, printJson } from "../output.ts";
 import type { Access } from "../remote/access.ts";
-import { explain } from "../remote/explain.ts";
-import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { UsageError } from "../usage-error.ts";
-import { ANY_ADDRESS } from "./any-address.ts";
+import { explain, openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import type { Change } from "./change.ts";
 import type { Plan } from "./make-plan.ts";
 import type { ReadVariable } from "./references.ts";
@@ -43,7 +39,6 @@ Exit code 3 with --plan --exit-code: there is something to change.`;
 
 /** With `--plan --exit-code`: the server differs from the file. */
 const EXIT_DIFFERS = 3;
-const CONNECT_MS = 10_000;
 
 export function applyCommand(program: Command, tools: RemoteTools, applyTools: ApplyTools): void {
   const command = yesOption(program.command("apply"))
@@ -67,21 +62,13 @@ export function applyCommand(program: Command, tools: RemoteTools, applyTools: A
 }
 
 async function apply(client: Headwater, access: Access, options: Options, tools: ApplyTools): Promise<void> {
-  const [{ createEgress }, { makePlan }, { readDeclaration }, { saveComponentAt }, { USER_AGENT }] =
-    await Promise.all([
-      import("../../egress/agent.ts"),
-      import("./make-plan.ts"),
-      import("./read-file.ts"),
-      import("../deploy/code-at.ts"),
-      import("../remote/client.ts"),
-    ]);
+  const [{ makePlan }, { readDeclaration }, { saveComponentAt }] = await Promise.all([
+    import("./make-plan.ts"),
+    import("./read-file.ts"),
+    import("../deploy/deploy.ts"),
+  ]);
   const declared = await readDeclaration(options.file, await tools.variables());
-  const egress = createEgress({
-    allow: ANY_ADDRESS,
-    blockedHosts: [],
-    connectTimeoutMs: CONNECT_MS,
-    userAgent: USER_AGENT,
-  });
+  const egress = await openEgress();
   try {
     const plan = await makePlan(declared, {
       client,

@@ -4,7 +4,7 @@ import { fromUrl } from "../../components/fetch-modules.ts";
 import { fromFile } from "../../components/load-modules.ts";
 import { readModuleGraph } from "../../components/module-graph.ts";
 import type { Egress } from "../../egress/agent.ts";
-import type { SavedComponent } from "../deploy/code-at.ts";
+import type { SavedComponent } from "../deploy/deploy.ts";
 import type { FieldChange } from "./change.ts";
 import type { DifferingSecrets } from "./differing-secrets.ts";
 import type { Ids } from "./ids.ts";

@@ -4,7 +4,7 @@ import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";
 import { s3 } from "../../destinations/s3/kind.ts";
 import type { DestinationKind } from "../../models/webhook.ts";
-import { ANY_ADDRESS } from "./any-address.ts";
+import { ANY_ADDRESS } from "../remote/remote-command.ts";
 
 /** The kinds that a file declares below `destinations`, with what the server knows of each; actions have a part of their own. */
 export const KINDS = { redis_stream: redisStream, rabbitmq: rabbitMq, s3 } satisfies Record<

@@ -1,7 +1,7 @@
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";
-import { explain } from "../remote/explain.ts";
+import { explain } from "../remote/remote-command.ts";
 import type { Change } from "./change.ts";
 import { type ComponentTools, wantedComponent } from "./component.ts";
 import { differingSecrets } from "./differing-secrets.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { readTextFile } from "../text-file.ts";
+import { readTextFile } from "../input.ts";
 import { type Change, fieldChanges } from "./change.ts";
 import { emitterId, type Ids, listenerId, madeId } from "./ids.ts";
 import type { Declared } from "./read-file.ts";

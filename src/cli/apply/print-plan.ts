@@ -1,5 +1,4 @@
-import { coloured } from "../output/coloured.ts";
-import { plain } from "../output/plain.ts";
+import { coloured, plain } from "../output.ts";
 import type { Change, FieldChange } from "./change.ts";
 
 const MARKS: Record<Change["action"], string> = { create: "+", update: "~", delete: "-" };

@@ -2,7 +2,7 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { AppError } from "../../lib/errors.ts";
 import { configureProps } from "../../props/configure.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
-import { placeOf } from "../output/place.ts";
+import { placeOf } from "../output.ts";
 import type { WantedComponent } from "./component.ts";
 
 type Described = Pick<Schemas["Component"], "configurable_props" | "additional_props">;

@@ -9,7 +9,7 @@ import {
   TimeoutError,
   UnauthenticatedError,
 } from "../../../clients/typescript/src/index.ts";
-import { shortened } from "../output/plain.ts";
+import { shortened } from "../output.ts";
 import type { Step } from "./outcome.ts";
 import { TooLongError } from "./time-limit.ts";
 

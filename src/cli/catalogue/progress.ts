@@ -1,4 +1,4 @@
-import { note, timeOf } from "../output/print.ts";
+import { note, timeOf } from "../output.ts";
 import type { Outcome } from "./outcome.ts";
 import { countResults } from "./report.ts";
 import { countStops } from "./stop.ts";

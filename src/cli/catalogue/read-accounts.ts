@@ -1,6 +1,6 @@
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { readJsonFile } from "../json-file.ts";
+import { readJsonFile } from "../input.ts";
 
 type Prop = Schemas["Component"]["configurable_props"][number];
 

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
 import { AppError } from "../../lib/errors.ts";
-import { isUrl } from "../dev/load.ts";
+import { isUrl } from "../input.ts";
 import { EXTENSIONS, findComponents } from "./find-components.ts";
 import { findProject } from "./find-project.ts";
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../lib/errors.ts";
-import { readJsonFile } from "../json-file.ts";
+import { readJsonFile } from "../input.ts";
 
 /** The values of a component's props, and the event that it is run with; undefined for the usual one. */
 interface Given {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ConflictError, type Headwater, NotFoundError } from "../../../clients/typescript/src/index.ts";
-import { plain } from "../output/plain.ts";
-import { note } from "../output/print.ts";
+import { note, plain } from "../output.ts";
 import type { Made } from "./examine.ts";
 import { endsAll } from "./failure.ts";
 import type { State } from "./state.ts";

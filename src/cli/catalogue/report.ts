@@ -1,5 +1,4 @@
-import { plain } from "../output/plain.ts";
-import { table } from "../output/table.ts";
+import { plain, table } from "../output.ts";
 import { type Cause, groupCauses } from "./causes.ts";
 import { type Outcome, type Result, STEPS, type StepName } from "./outcome.ts";
 import { countStops, stopOf } from "./stop.ts";

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { print } from "../output/print.ts";
+import { print } from "../output.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
 import { namesCommand } from "./names-command.ts";
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
-import { print } from "../output/print.ts";
-import { accessOptions, chooseAccess, type RemoteTools } from "../remote/remote-command.ts";
+import { print } from "../output.ts";
+import { accessOptions, chooseAccess, clientFor, type RemoteTools } from "../remote/remote-command.ts";
 import type { Nameable, Names } from "../resources/names.ts";
 
 /** A person who typed a key waits no longer for the server. */
@@ -44,7 +44,6 @@ async function namesBehind(
   if (names === null) return [];
   for (const [name, value] of given) command.setOptionValueWithSource(name, value, "cli");
   const access = await chooseAccess(command, tools);
-  const { clientFor } = await import("../remote/client.ts");
   return shown(await readThings(clientFor(access), names), typed.at(-1) ?? "");
 }
 

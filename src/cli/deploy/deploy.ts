@@ -1,7 +1,12 @@
+import { resolve } from "node:path";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { fromFile } from "../../components/load-modules.ts";
+import { readModuleGraph } from "../../components/module-graph.ts";
+import type { GivenFiles } from "../../components/read-files.ts";
+import { AppError } from "../../lib/errors.ts";
 import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { slugOf } from "../../sources/slug.ts";
-import type { CodeBody, SavedComponent } from "./code-at.ts";
+import { isUrl } from "../input.ts";
 
 type Source = Schemas["Source"];
 
@@ -55,4 +60,70 @@ function interfacesOf({ configurable_props }: SavedComponent, values: Record<str
     | undefined;
   const timer = valueOfType(TIMER_TYPE) as object | undefined;
   return { ...(receives && { endpoint_url: receives.endpoint_url }), ...(timer && { timer }) };
+}
+
+/** The fields of a request that have a component's code. */
+export type CodeBody = { component_url: string } | { component_code: string } | GivenFiles;
+
+/** A component saved in the caller's account. */
+export type SavedComponent = Pick<Schemas["Component"], "id" | "name" | "configurable_props">;
+
+/**
+ * Returns the code of the component at a URL or in a file, as the API takes it: a file with those that it imports by
+ * relative path. Throws AppError `invalid` for what can't be read.
+ */
+export async function codeAt(location: string): Promise<CodeBody> {
+  if (isUrl(location)) return { component_url: location };
+  const loader = fromFile(resolve(location));
+  const { entry } = await readModuleGraph(loader);
+  return loader.files?.() ?? { component_code: entry.source.text };
+}
+
+/** Saves the component at a URL or in a file. Throws AppError and the client's errors. */
+export const saveComponentAt = async (location: string, client: Headwater): Promise<SavedComponent> =>
+  client.components.create(await codeAt(location));
+
+/** The deployed action as it is printed. */
+export interface DeployedAction {
+  id: string;
+  name: string | null;
+  component_id: string;
+  deployed: "created" | "updated";
+}
+
+/** Finds the account's own action with a name. Throws AppError `conflict` if there are several. */
+async function findOwnAction(client: Headwater, name: string): Promise<Schemas["Destination"] | undefined> {
+  let found: Schemas["Destination"] | undefined;
+  for await (const one of client.destinations.list()) {
+    if (one.kind !== "action" || one.name !== name) continue;
+    if (found)
+      throw new AppError(
+        "conflict",
+        `--name: two actions are called ${name}, ${found.id} and ${one.id}: rename one`,
+      );
+    found = one;
+  }
+  return found;
+}
+
+/**
+ * Creates an action with this component and these props, or updates the account's action of that name (by default the
+ * component's); an update keeps the values of props that are left out. Throws the client's errors, and as `findOwnAction`.
+ */
+export async function deployAction(
+  client: Headwater,
+  component: SavedComponent,
+  code: CodeBody,
+  props: Record<string, unknown>,
+  name: string = component.name,
+): Promise<DeployedAction> {
+  const existing = await findOwnAction(client, name);
+  // With the code, and not by its id: the action's own code is edited, and its secrets stay.
+  const { id } = existing
+    ? await client.destinations.update(existing.id, { action: { ...code, configured_props: props } })
+    : await client.destinations.create({
+        name,
+        action: { component_id: component.id, configured_props: props },
+      });
+  return { id, name, component_id: component.id, deployed: existing ? "updated" : "created" };
 }

@@ -1,7 +1,8 @@
+import { isUrl } from "../input.ts";
 import type { DevOptions, DevSource } from "./dev-source.ts";
 import { createRequestHandler } from "./handle-request.ts";
 import { type HttpPort, openHttpPort } from "./http-port.ts";
-import { isUrl, loadCode, newWatchedPaths } from "./load.ts";
+import { loadCode, newWatchedPaths } from "./load.ts";
 import { type LocalServices, type LocalSettings, openLocalServices } from "./local-services.ts";
 import { createPrinter } from "./print.ts";
 import { reloadOnSave } from "./reload.ts";

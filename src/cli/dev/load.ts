@@ -20,7 +20,7 @@ import type { Timer } from "../../props/timer.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
-import { readPropsFile } from "../json-file.ts";
+import { isUrl, readPropsFile } from "../input.ts";
 
 /** A component ready to run, with the values of its props. */
 export interface LoadedCode {
@@ -60,8 +60,6 @@ export interface LoadTools {
   egress: Pick<Egress, "request">;
   bundling: BundleOptions;
 }
-
-export const isUrl = (location: string): boolean => /^https?:\/\//i.test(location);
 
 function addFile(watched: WatchedPaths, path: string): void {
   watched.files.add(path);

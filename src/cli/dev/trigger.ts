@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/errors.ts";
 import { timerEvent } from "../../props/timer.ts";
-import { readJsonFile } from "../json-file.ts";
+import { readJsonFile } from "../input.ts";
 import type { DevSource } from "./dev-source.ts";
 import { createTicker, type Ticker } from "./ticker.ts";
 

@@ -1,13 +1,12 @@
 import { type Command, Option } from "commander";
 import type { Headwater, LiveMessage } from "../../../clients/typescript/src/index.ts";
 import { eventScore } from "../../lib/event-id.ts";
-import { plain } from "../output/plain.ts";
-import { note, print, printJsonLine, timeOf } from "../output/print.ts";
-import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { UsageError } from "../input.ts";
+import { note, plain, print, printJsonLine, timeOf } from "../output.ts";
+import { openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId } from "../resources/find.ts";
 import { EMITTERS, NamedArgument } from "../resources/names.ts";
-import { stopSignal } from "../resources/stop-signal.ts";
-import { UsageError } from "../usage-error.ts";
+import { stopSignal } from "../run.ts";
 import type { Forwarded } from "./forward.ts";
 import type { WholeEvent } from "./whole-event.ts";
 
@@ -29,9 +28,6 @@ goes on behind the last event, as long as the server keeps it (100 events). Ctrl
 
 /** As `whsec_` and base64, of which Standard Webhooks allows 24 to 64 bytes. */
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
-/** The address is chosen by the person at this machine. */
-const ANY_ADDRESS = ["0.0.0.0/0", "::/0"];
-const CONNECT_MS = 10_000;
 
 export function listenCommand(program: Command, tools: RemoteTools): void {
   const command = program
@@ -65,19 +61,10 @@ function checkOptions({ to, since, secret }: Options): void {
 }
 
 async function listen(client: Headwater, emitterId: string, options: Options): Promise<void> {
-  const [{ createEgress }, { newSigningKey }, { USER_AGENT }] = await Promise.all([
-    import("../../egress/agent.ts"),
-    import("../../webhooks/signing-keys.ts"),
-    import("../remote/client.ts"),
-  ]);
+  const { newSigningKey } = await import("../../webhooks/signing-keys.ts");
   const signingKey = options.secret ?? newSigningKey();
   const signal = stopSignal();
-  const egress = createEgress({
-    allow: ANY_ADDRESS,
-    blockedHosts: [],
-    connectTimeoutMs: CONNECT_MS,
-    userAgent: USER_AGENT,
-  });
+  const egress = await openEgress();
   if (options.secret === undefined) showKey(signingKey, options);
   const listener = new Listener(client, { ...options, egress, signingKey, signal });
   try {

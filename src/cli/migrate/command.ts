@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
 import { isUnderRunner } from "../../user-environment.ts";
-import { note } from "../output/print.ts";
-import { stopSignal } from "../resources/stop-signal.ts";
+import { note } from "../output.ts";
+import { stopSignal } from "../run.ts";
 
 const HELP = `
 Run it before the processes of a new release start. Processes of the old release continue while it runs, and after it. It may be

@@ -5,7 +5,7 @@ import { rejectWithoutReplicaSet } from "../../store/mongo-setup.ts";
 import { migrate, printPlan } from "../../store/schema/migrate.ts";
 import { MIGRATIONS } from "../../store/schema/migrations.ts";
 import { checkMongodbVersion } from "../../store/server-versions.ts";
-import { sayIfSlow } from "../output/slow.ts";
+import { sayIfSlow } from "../output.ts";
 
 /** How long it waits for MongoDB, and for the end of an election. */
 const DEADLINE_MS = 15_000;

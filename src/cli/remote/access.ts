@@ -1,5 +1,5 @@
 import { AppError } from "../../lib/errors.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../input.ts";
 import type { Profile, Profiles } from "./profiles.ts";
 
 /** A running Headwater, and an API key for it. */

@@ -1,15 +1,14 @@
+import { hostname } from "node:os";
 import type { Command } from "commander";
+import { Headwater, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/is-loopback.ts";
-import { note, print } from "../output/print.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../input.ts";
+import { note, print } from "../output.ts";
 import { checkServerUrl } from "./access.ts";
 import { askSecret } from "./ask-secret.ts";
-import { clientFor } from "./client.ts";
-import { exchangeLink, parseLink, type SignInLink } from "./exchange-link.ts";
-import { explain } from "./explain.ts";
 import { checkProfileName, type Profile, type Profiles, readProfiles, writeProfiles } from "./profiles.ts";
-import { givenTo, type RemoteTools } from "./remote-command.ts";
+import { clientFor, explain, givenTo, type RemoteTools, USER_AGENT } from "./remote-command.ts";
 
 const HELP = `
 Asks for an API key, which the dashboard makes under "API keys", or for a sign-in link. With a link, which works once and
@@ -113,3 +112,82 @@ const nameOf = (url: string): string =>
       .replace(/^[^A-Za-z0-9]+/, "")
       .slice(0, 64),
   );
+
+export function logoutCommand(program: Command, tools: RemoteTools): void {
+  program
+    .command("logout")
+    .description("delete a profile, and revoke its key if headwater login made it")
+    .option("--profile <name>", "which one (default: the current one)")
+    .action((_options: object, self: Command) => logout(tools, givenTo(self, "profile")));
+}
+
+async function logout(tools: RemoteTools, given: string | undefined): Promise<void> {
+  const folder = await tools.configFolder();
+  const { current, byName } = await readProfiles(folder);
+  const name = given ?? current;
+  if (name === null) throw new UsageError("--profile: no profile is current; headwater profile list");
+  const profile = byName.get(name);
+  if (!profile) throw new UsageError(`--profile: there is no ${name}`);
+  byName.delete(name);
+  await writeProfiles(folder, { current: current === name ? null : current, byName });
+  print(`Deleted profile ${name}.`);
+  await revoke(profile);
+}
+
+/** A key that was pasted may be in use elsewhere, and stays. */
+async function revoke({ url, api_key, key_id }: Profile): Promise<void> {
+  if (key_id === undefined) return note("Its API key stays valid: it was not made by headwater login.");
+  try {
+    await clientFor({ url, apiKey: api_key }).request("delete", "/api_keys/{id}", { params: { id: key_id } });
+  } catch (error) {
+    note(`Its API key ${key_id} could not be revoked (${(explain(error, url) as Error).message}).`);
+  }
+}
+
+/** What a sign-in link consists of (docs/decisions/0024-sessions.md). */
+interface SignInLink {
+  /** Of the server. */
+  url: string;
+  token: string;
+}
+
+/** Returns the parts of a sign-in link, or null for another text. */
+function parseLink(text: string): SignInLink | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  const token = new URLSearchParams(url.hash.slice(1)).get("link");
+  if (!token || !/^https?:$/.test(url.protocol)) return null;
+  return { url: `${url.origin}${url.pathname.replace(/\/dashboard\/sign-in\/?$/, "")}`, token };
+}
+
+/**
+ * Uses a sign-in link up and returns an API key for this machine: the link starts a session, which makes the key and ends.
+ * Throws the client's errors, and AppError `invalid` if what responds sets no session.
+ */
+async function exchangeLink({ url, token }: SignInLink): Promise<Schemas["CreatedApiKey"]> {
+  let cookie: string | undefined;
+  const client = new Headwater({
+    url,
+    // A link works once.
+    maxRetries: 0,
+    fetch: async (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("user-agent", USER_AGENT);
+      headers.set("origin", new URL(url).origin);
+      if (cookie !== undefined) headers.set("cookie", cookie);
+      const response = await fetch(input, { ...init, headers });
+      cookie ??= response.headers.getSetCookie()[0]?.split(";")[0];
+      return response;
+    },
+  });
+  await client.request("post", "/sessions", { body: { link: token } });
+  if (cookie === undefined) throw new AppError("invalid", `${url} started no session: is it a Headwater?`);
+  try {
+    return await client.request("post", "/api_keys", {
+      body: { name: `headwater on ${hostname()}`.slice(0, 128) },
+    });
+  } finally {
+    // It would end by itself.
+    await client.request("delete", "/sessions/current", {}).catch(() => undefined);
+  }
+}

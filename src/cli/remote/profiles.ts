@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../input.ts";
 
 /** A server, and the key of one of its users. */
 export interface Profile {

@@ -1,8 +1,17 @@
 import { type Command, Option } from "commander";
-import type { Headwater } from "../../../clients/typescript/src/index.ts";
-import { UsageError } from "../usage-error.ts";
+import {
+  ApiError,
+  ConnectionError,
+  Headwater,
+  HeadwaterError,
+  type HeadwaterOptions,
+} from "../../../clients/typescript/src/index.ts";
+import type { Egress } from "../../egress/agent.ts";
+import { AppError, type ErrorCode } from "../../lib/errors.ts";
+import { version } from "../../lib/version.ts";
+import { UsageError } from "../input.ts";
+import { sayIfSlow } from "../output.ts";
 import { type Access, accessOf, type Choice, type DevelopmentStart } from "./access.ts";
-import { explain } from "./explain.ts";
 import { readProfiles } from "./profiles.ts";
 
 /** What commands for any server need of this machine. */
@@ -51,7 +60,6 @@ export function remoteAction<Options = object>(
     const self = given.at(-1) as Command;
     const options = given.at(-2) as Options;
     const access = await chooseAccess(self, tools);
-    const { clientFor } = await import("./client.ts");
     try {
       await work({ client: clientFor(access), access, options }, ...(given.slice(0, -2) as string[]));
     } catch (error) {
@@ -95,3 +103,79 @@ export function rejectUnusedAccess(program: Command, command: Command): void {
   );
   if (unused !== undefined) throw new UsageError(`--${unused}: ${command.name()} has no such option`);
 }
+
+/** Which program asks, for the server's log. */
+export const USER_AGENT = `Headwater/${version}`;
+
+/** Every address may be meant: it is chosen by the person at this machine. */
+export const ANY_ADDRESS = ["0.0.0.0/0", "::/0"];
+const CONNECT_MS = 10_000;
+
+/** Opens what sends requests to the addresses that a person at this machine names. */
+export async function openEgress(): Promise<Egress> {
+  const { createEgress } = await import("../../egress/agent.ts");
+  return createEgress({
+    allow: ANY_ADDRESS,
+    blockedHosts: [],
+    connectTimeoutMs: CONNECT_MS,
+    userAgent: USER_AGENT,
+  });
+}
+
+/** Returns a client for a server and its key, with further options of it. Nothing is sent before the first call. */
+export function clientFor(
+  { url, apiKey, orgId }: Pick<Access, "url" | "apiKey" | "orgId">,
+  options: Pick<HeadwaterOptions, "maxWaitMs"> = {},
+): Headwater {
+  return new Headwater({
+    ...options,
+    url,
+    apiKey,
+    ...(orgId !== undefined && { orgId }),
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("user-agent", USER_AGENT);
+      return sayIfSlow(url, fetch(input, { ...init, headers }));
+    },
+  });
+}
+
+/** The codes that are the same on both sides; others count as `invalid`. */
+const CODES = new Set<string>([
+  "unauthenticated",
+  "forbidden",
+  "limit-reached",
+  "not-found",
+  "conflict",
+  "too-large",
+  "rate-limited",
+  "unavailable",
+  "timeout",
+] satisfies ErrorCode[]);
+
+/** Returns an error of the client as one line for a person: which server, what it said, and what to do. */
+export function explain(error: unknown, url: string): unknown {
+  if (error instanceof ApiError) {
+    const code = CODES.has(error.code) ? (error.code as ErrorCode) : "invalid";
+    return new AppError(code, `${url} returned ${error.status}: ${sentenceOf(error)}`, { cause: error });
+  }
+  if (error instanceof ConnectionError) {
+    const reason = withoutRequest(error.message).replace(/^no response \((.*)\)$/s, "$1");
+    return new AppError("unavailable", `no response from ${url}: ${reason}`, { cause: error });
+  }
+  if (error instanceof HeadwaterError) {
+    return new AppError("invalid", `${url}: ${withoutRequest(error.message)}`, { cause: error });
+  }
+  return error;
+}
+
+function sentenceOf({ status, detail: said, requestId, code }: ApiError): string {
+  const detail = code === "" ? "without a reason; is it a Headwater server?" : said;
+  if (status === 401) return `${detail}; run headwater login`;
+  return status >= 500 && requestId !== null
+    ? `${detail} (request ${requestId} in the server's log)`
+    : detail;
+}
+
+/** The client's messages begin with the request: `GET /v1/sources: `. */
+const withoutRequest = (message: string) => message.replace(/^[A-Z]+ \/\S*: /, "");

@@ -1,7 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { print, printJson, timeOf } from "../output/print.ts";
-import { fields } from "../output/table.ts";
+import { fields, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";

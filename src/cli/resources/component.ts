@@ -1,9 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
-import { plain } from "../output/plain.ts";
-import { print, timeOf } from "../output/print.ts";
-import { fields, table } from "../output/table.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../input.ts";
+import { fields, plain, print, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { listCommand } from "./list-command.ts";
 import { COMPONENT_IDS, COMPONENTS } from "./names.ts";

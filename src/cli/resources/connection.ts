@@ -1,13 +1,17 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
-import { type EventRuleOptions, eventRuleOptions, eventRulesOf } from "../event-rules.ts";
-import { readObjectFile } from "../json-file.ts";
-import { plain } from "../output/plain.ts";
-import { note, print, printJson, timeOf } from "../output/print.ts";
-import { fields } from "../output/table.ts";
+import {
+  type Confirmed,
+  confirmDeletion,
+  type EventRuleOptions,
+  eventRuleOptions,
+  eventRulesOf,
+  readObjectFile,
+  UsageError,
+  yesOption,
+} from "../input.ts";
+import { fields, note, plain, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { UsageError } from "../usage-error.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
 import { APPS, CONNECTIONS, NamedArgument } from "./names.ts";

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { note, print, printJson, timeOf } from "../output/print.ts";
-import { fields } from "../output/table.ts";
+import { fields, note, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { jsonOption } from "./list-options.ts";
 import { commandOn, type Subject } from "./subject.ts";

@@ -1,13 +1,12 @@
 import { type Command, Option } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { note, print, printJson, timeOf } from "../output/print.ts";
-import { fields, table } from "../output/table.ts";
+import { parseTime } from "../input.ts";
+import { fields, note, print, printJson, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";
 import { EMITTERS, NamedArgument, NamedOption, RECEIVERS } from "./names.ts";
-import { parseTime } from "./parse-time.ts";
 import type { ListOptions } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { readTextFile } from "../text-file.ts";
-import { UsageError } from "../usage-error.ts";
+import { readTextFile, UsageError } from "../input.ts";
 import { parseCount } from "./delivery-settings.ts";
 
 type Kind = Schemas["Destination"]["kind"];

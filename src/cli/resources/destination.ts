@@ -1,8 +1,8 @@
 import { Argument, type Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { print, printJson } from "../output/print.ts";
+import { UsageError } from "../input.ts";
+import { print, printJson } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { UsageError } from "../usage-error.ts";
 import {
   type DeliverySettings,
   deliveryBodyOf,

@@ -1,5 +1,4 @@
-import { note, print, printJson } from "../output/print.ts";
-import { table } from "../output/table.ts";
+import { note, print, printJson, table } from "../output.ts";
 import type { Rows } from "./row-limit.ts";
 
 /** The options of every list. */

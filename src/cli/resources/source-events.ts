@@ -1,13 +1,12 @@
 import type { Command } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { plain, shortened } from "../output/plain.ts";
-import { print, printJson, printJsonLine, timeOf } from "../output/print.ts";
+import { plain, print, printJson, printJsonLine, shortened, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { stopSignal } from "../run.ts";
 import { findEmitterId } from "./find.ts";
 import { listOptions } from "./list-options.ts";
 import { EMITTERS, NamedArgument } from "./names.ts";
 import type { ListOptions } from "./print-rows.ts";
-import { stopSignal } from "./stop-signal.ts";
 
 type Summary = Schemas["EventSummary"];
 

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { parseJsonOption } from "../json-option.ts";
-import { print, printJson, timeOf } from "../output/print.ts";
-import { fields } from "../output/table.ts";
+import { parseJsonOption } from "../input.ts";
+import { fields, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findSource } from "./find.ts";
 import { listCommand } from "./list-command.ts";

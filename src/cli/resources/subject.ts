@@ -1,8 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
-import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
-import { plain } from "../output/plain.ts";
-import { print, printJson } from "../output/print.ts";
+import { type Confirmed, confirmDeletion, yesOption } from "../input.ts";
+import { plain, print, printJson } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { jsonOption } from "./list-options.ts";
 import { NamedArgument, type Names } from "./names.ts";

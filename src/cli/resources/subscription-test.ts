@@ -1,12 +1,8 @@
 import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
-import { parseJsonOption, parseObjectOption } from "../json-option.ts";
-import { placeOf } from "../output/place.ts";
-import { note, print, printJson, timeOf } from "../output/print.ts";
-import { table } from "../output/table.ts";
+import { parseJsonOption, parseObjectOption, readTextFile, UsageError } from "../input.ts";
+import { note, placeOf, print, printJson, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { readTextFile } from "../text-file.ts";
-import { UsageError } from "../usage-error.ts";
 import { findEmitterId } from "./find.ts";
 import { jsonOption } from "./list-options.ts";
 import { EMITTERS, NamedArgument } from "./names.ts";

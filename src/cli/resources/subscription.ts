@@ -1,14 +1,15 @@
 import type { Command } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { type Confirmed, confirmDeletion, yesOption } from "../confirm.ts";
-import { parseObjectOption } from "../json-option.ts";
-import { placeOf } from "../output/place.ts";
-import { plain } from "../output/plain.ts";
-import { print, printJson, timeOf } from "../output/print.ts";
-import { fields } from "../output/table.ts";
+import {
+  type Confirmed,
+  confirmDeletion,
+  parseObjectOption,
+  readTextFile,
+  UsageError,
+  yesOption,
+} from "../input.ts";
+import { fields, placeOf, plain, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { readTextFile } from "../text-file.ts";
-import { UsageError } from "../usage-error.ts";
 import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
 import { listCommand } from "./list-command.ts";
 import { jsonOption } from "./list-options.ts";

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { note, print, printJson } from "../output/print.ts";
+import { UsageError } from "../input.ts";
+import { note, print, printJson } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { UsageError } from "../usage-error.ts";
 import {
   type DeliverySettings,
   deliveryBodyOf,

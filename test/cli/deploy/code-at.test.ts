@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { codeAt } from "../../../src/cli/deploy/code-at.ts";
+import { codeAt } from "../../../src/cli/deploy/deploy.ts";
 import { fromFiles } from "../../../src/components/given-files.ts";
 import { fromFile } from "../../../src/components/load-modules.ts";
 import { readModuleGraph } from "../../../src/components/module-graph.ts";

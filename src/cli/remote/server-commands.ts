@@ -1,9 +1,17 @@
 import type { Command } from "commander";
-import { print, printJson } from "../output/print.ts";
-import { fields, table } from "../output/table.ts";
-import { UsageError } from "../usage-error.ts";
+import { AppError } from "../../lib/errors.ts";
+import { version } from "../../lib/version.ts";
+import { UsageError } from "../input.ts";
+import { fields, print, printJson, table } from "../output.ts";
 import { readProfiles, writeProfiles } from "./profiles.ts";
-import { type RemoteTools, remoteAction } from "./remote-command.ts";
+import {
+  accessOptions,
+  chooseAccess,
+  clientFor,
+  explain,
+  type RemoteTools,
+  remoteAction,
+} from "./remote-command.ts";
 
 export function profileCommands(program: Command, tools: RemoteTools): void {
   const profile = program.command("profile").description("choose between the servers that login kept");
@@ -62,5 +70,50 @@ export function whoamiCommand(program: Command, tools: RemoteTools): void {
         acts: orgId === null ? "as the user" : `in ${orgId}`,
       }),
     );
+  });
+}
+
+const HELP = `
+Open the link within ten minutes; it works once. Beside an \`npm start\`, no settings are needed.`;
+
+export function dashboardCommand(program: Command, tools: RemoteTools): void {
+  const command = program
+    .command("dashboard")
+    .description("print a link that signs a browser in to the dashboard once, as the user of the API key")
+    .addHelpText("after", HELP);
+  remoteAction(command, tools, async ({ client }) => {
+    print((await client.request("post", "/sign_in_links", {})).url);
+  });
+}
+
+/** Somebody waits for one line. */
+const TIMEOUT_MS = 5000;
+
+/** `headwater version`, which `headwater --version` means. */
+export function versionCommand(program: Command, tools: RemoteTools): void {
+  const command = program
+    .command("version")
+    .description("print this version, and that of the server if there is one");
+  accessOptions(command).action(async (_options, self: Command) => {
+    print(version);
+    const access = await chooseAccess(self, tools).catch((error: unknown) => {
+      if (error instanceof AppError) return null;
+      throw error;
+    });
+    if (!access) return;
+    try {
+      const document = (await clientFor(access).request(
+        "get",
+        "/openapi.json",
+        {},
+        { timeoutMs: TIMEOUT_MS, maxRetries: 0 },
+      )) as { info?: { version?: string } };
+      print(`server ${document?.info?.version ?? "unknown"} (${access.url})`);
+    } catch (error) {
+      const explained = explain(error, access.url);
+      if (!(explained instanceof AppError)) throw explained;
+      // What was asked for is printed: a stopped server does not make this fail.
+      process.stderr.write(`${explained.message}\n`);
+    }
   });
 }

@@ -1,6 +1,55 @@
+import { stripVTControlCharacters, styleText } from "node:util";
 import stringWidth from "string-width";
-import { coloured } from "./coloured.ts";
-import { plain } from "./plain.ts";
+
+/** Writes lines to the standard output. */
+export const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Writes lines for a person to the standard error, where they are in no program's way. */
+export const note = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Writes a value as JSON for a program. */
+export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+
+/** Writes a value as one line of JSON: one of many that come as they happen. */
+export const printJsonLine = (value: unknown): void => print(JSON.stringify(value));
+
+/** Returns a time as it is shown: to the second, UTC. */
+export const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** Returns a text in a colour if the standard output is a terminal that has colours; NO_COLOR takes them away. */
+export const coloured = (style: Parameters<typeof styleText>[0], text: string): string =>
+  process.stdout.isTTY && process.stdout.hasColors() ? styleText(style, text) : text;
+
+/** Returns where in code an error is, in brackets; nothing if that is not known. */
+export const placeOf = ({ line, column }: { line: number | null; column: number | null }): string =>
+  line === null ? "" : ` (line ${line}${column === null ? "" : `, column ${column}`})`;
+
+/** Characters that move a cursor, or that a terminal shows in another order than they are in. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+
+/** Returns a text as one line without control characters, for a terminal. */
+export const plain = (text: string): string => stripVTControlCharacters(text).replace(UNSEEN, " ");
+
+/** As `plain`, at most `length` characters long. */
+export function shortened(text: string, length: number): string {
+  // What is cut off anyway need not be made plain.
+  const line = plain(text.slice(0, length * 4));
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+}
+
+/** A person who has waited for so long wonders. */
+const SLOW_MS = 2000;
+
+/** Awaits work. A person at a terminal is told what for if that takes long: nothing looks like a hang. */
+export async function sayIfSlow<T>(what: string, work: Promise<T>): Promise<T> {
+  const timer = process.stderr.isTTY ? setTimeout(() => note(`Waiting for ${what} …`), SLOW_MS) : undefined;
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** Columns stand apart by so much. */
 const GAP = "  ";

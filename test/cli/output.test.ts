@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import stringWidth from "string-width";
-import { shortened } from "../../../src/cli/output/plain.ts";
-import { fields, table } from "../../../src/cli/output/table.ts";
+import { fields, shortened, table } from "../../src/cli/output.ts";
 
 describe("a table of the command line", () => {
   it("aligns its columns by what a terminal shows", () => {

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import type { JsonText } from "../../lib/json-text.ts";
-import { parseJsonOption } from "../json-option.ts";
-import { printJson } from "../output/print.ts";
-import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId } from "../resources/find.ts";
-import { EMITTERS, NamedArgument } from "../resources/names.ts";
-import { readPublication } from "./read-publication.ts";
+import { type JsonText, stringifyJson } from "../lib/json-text.ts";
+import { parseJsonOption, readJsonText, UsageError } from "./input.ts";
+import { printJson } from "./output.ts";
+import { type RemoteTools, remoteAction } from "./remote/remote-command.ts";
+import { findEmitterId } from "./resources/find.ts";
+import { EMITTERS, NamedArgument } from "./resources/names.ts";
 
 interface Options {
   event?: JsonText;
@@ -43,4 +42,27 @@ export function publishCommand(program: Command, tools: RemoteTools): void {
     const body = await readPublication(options);
     printJson(await client.publish(await findEmitterId(client, emitter), body));
   });
+}
+
+/** What `headwater publish` was given. */
+export interface Given {
+  event?: JsonText;
+  file?: string;
+  name?: string;
+  id?: string;
+}
+
+/**
+ * Returns the text of the body of the request: what a file has, or one event with its fields. Throws UsageError unless exactly one of
+ * the two is given.
+ */
+async function readPublication({ event, file, name, id }: Given): Promise<string> {
+  if ((event === undefined) === (file === undefined)) {
+    throw new UsageError("--event, --file: exactly one of them is needed");
+  }
+  if (event) return stringifyJson({ event, name, id });
+  if (name !== undefined || id !== undefined) {
+    throw new UsageError(`--${name === undefined ? "id" : "name"}: goes with --event; a file has its own`);
+  }
+  return (await readJsonText(file ?? "")).text;
 }

@@ -1,7 +1,0 @@
-/** Returns a signal that aborts when the process is told to end, by Ctrl-C or otherwise: what it does then ends well. */
-export function stopSignal(): AbortSignal {
-  const controller = new AbortController();
-  // Once: a second Ctrl-C ends a process that hangs.
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
-  return controller.signal;
-}
