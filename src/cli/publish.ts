@@ -3,8 +3,7 @@ import { type JsonText, stringifyJson } from "../lib/json-text.ts";
 import { parseJsonOption, readJsonText, UsageError } from "./input.ts";
 import { printJson } from "./output.ts";
 import { type RemoteTools, remoteAction } from "./remote/remote-command.ts";
-import { findEmitterId } from "./resources/find.ts";
-import { EMITTERS, NamedArgument } from "./resources/names.ts";
+import { EMITTERS, findEmitterId, NamedArgument } from "./resources/names.ts";
 
 interface Options {
   event?: JsonText;

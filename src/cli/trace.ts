@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { EventTrace } from "../events/trace-schema.ts";
 import { plain, print, printJson } from "./output.ts";
 import { type RemoteTools, remoteAction } from "./remote/remote-command.ts";
-import { findEmitterId } from "./resources/find.ts";
+import { findEmitterId } from "./resources/names.ts";
 
 interface Options {
   emitter?: string;

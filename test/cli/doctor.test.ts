@@ -1,11 +1,9 @@
 import { expect } from "chai";
-import { checkQueues } from "../../src/cli/doctor/check-queues.ts";
-import { checkSandbox } from "../../src/cli/doctor/check-sandbox.ts";
-import { checkSetAside } from "../../src/cli/doctor/check-set-aside.ts";
-import { checkSources } from "../../src/cli/doctor/check-sources.ts";
-import { checkWebhooks } from "../../src/cli/doctor/check-webhooks.ts";
-import { checkClockSkew } from "../../src/cli/doctor/clock-skew.ts";
-import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { checkClockSkew, type Finding } from "../../src/cli/doctor/finding.ts";
+import { checkSandbox } from "../../src/cli/doctor/machine.ts";
+import { checkQueues } from "../../src/cli/doctor/queues.ts";
+import { checkSetAside, checkWebhooks } from "../../src/cli/doctor/records.ts";
+import { checkSources } from "../../src/cli/doctor/sources.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkReplays } from "../../src/cli/doctor/check-replays.ts";
+import { checkReplays } from "../../src/cli/doctor/records.ts";
 import { runReplay } from "../../src/deliveries/worker/replay.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";

@@ -2,7 +2,7 @@
 
 import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
-import { checkQueues } from "../../src/cli/doctor/check-queues.ts";
+import { checkQueues } from "../../src/cli/doctor/queues.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { shardNumber, shardsOf } from "../../src/queues/shards.ts";

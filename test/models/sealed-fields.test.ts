@@ -9,7 +9,7 @@ import { placesOf } from "../support/sealed-texts.ts";
 const SEALED_BY: Record<string, string> = {
   "accounts/openid-connect/pending.ts": "a cookie",
   "app.ts": "redis:idempotency",
-  "cli/secrets/sealed-with.ts": "where it was",
+  "cli/secrets/reseal.ts": "where it was",
   "components/additional-props/next-props.ts": "dynamic_props.sealed",
   "connections/apps/set.ts": "apps.client_secret",
   "connections/consent/ticket.ts": "redis:consent-ticket, redis:consent-state",

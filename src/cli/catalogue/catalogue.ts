@@ -9,16 +9,13 @@ import type { Access } from "../remote/access.ts";
 import { clientFor, explain } from "../remote/remote-command.ts";
 import { stopSignal } from "../run.ts";
 import { type Candidate, examine } from "./examine.ts";
-import { examineAll } from "./examine-all.ts";
-import { Progress } from "./progress.ts";
-import { type MadeUp, readAccounts } from "./read-accounts.ts";
-import { type Entry, readInputs } from "./read-inputs.ts";
-import { type GivenProps, readGivenProps } from "./read-props.ts";
+import { TimeLimit } from "./failure.ts";
+import { type Entry, readInputs } from "./inputs.ts";
 import { listComponents, Removal } from "./remove.ts";
-import { reportJson, reportText } from "./report.ts";
+import { type Outcome, Progress, reportJson, reportText } from "./report.ts";
 import { type FileServer, serveFiles } from "./serve-files.ts";
 import { identityOf, State } from "./state.ts";
-import { TimeLimit } from "./time-limit.ts";
+import { type GivenProps, type MadeUp, readAccounts, readGivenProps } from "./values.ts";
 
 export interface CatalogueOptions {
   props?: string;
@@ -161,4 +158,28 @@ function candidateOf(entry: Entry, { start }: State, files: FileServer): Candida
   const name = `${start.token}-${createHash("sha256").update(at).digest("hex").slice(0, 12)}`;
   if ("url" in entry) return { at, names: [at], url: entry.url, name };
   return { at, names: [at, entry.below], url: files.urlOf(entry.project, entry.file), name };
+}
+
+/**
+ * Calls `work` for each entry, `atOnce` at a time, until all are done, `stop` aborts, or one call throws: then those under way
+ * come to their end, and the error is thrown.
+ */
+async function examineAll<Entry>(
+  entries: readonly Entry[],
+  atOnce: number,
+  stop: AbortController,
+  work: (entry: Entry) => Promise<Outcome>,
+): Promise<void> {
+  const waiting = [...entries];
+  const errors: unknown[] = [];
+  const one = async () => {
+    for (let next = waiting.shift(); next !== undefined && !stop.signal.aborted; next = waiting.shift()) {
+      await work(next).catch(error => {
+        if (!stop.signal.aborted) errors.push(error);
+        stop.abort();
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  if (errors.length > 0) throw errors[0];
 }

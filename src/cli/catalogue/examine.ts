@@ -5,11 +5,9 @@ import {
   NotFoundError,
   type Schemas,
 } from "../../../clients/typescript/src/index.ts";
-import { endsAll, failureOf, RunFailedError } from "./failure.ts";
-import type { Outcome, StepName } from "./outcome.ts";
-import type { MadeUp } from "./read-accounts.ts";
-import type { GivenProps } from "./read-props.ts";
-import type { TimeLimit } from "./time-limit.ts";
+import { endsAll, failureOf, RunFailedError, type TimeLimit } from "./failure.ts";
+import type { Outcome, StepName } from "./report.ts";
+import type { GivenProps, MadeUp } from "./values.ts";
 
 /** A component to examine. */
 export interface Candidate {

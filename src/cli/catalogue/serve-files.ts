@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, relative, sep } from "node:path";
-import { EXTENSIONS } from "./find-components.ts";
+import { EXTENSIONS } from "./inputs.ts";
 
 /** Serves the code of local components to a server on this machine. */
 export interface FileServer {

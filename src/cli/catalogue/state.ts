@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../lib/errors.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./report.ts";
 
 /** The first line of a state. */
 interface Start {

@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { namesOf } from "./place.ts";
+import { NamedArgument, NamedOption, type Names } from "../resources/names.ts";
 
 /** One option, as a shell completes it. */
 export interface CompletedOption {
@@ -63,3 +63,50 @@ function optionOf(option: Option): CompletedOption {
     takesName: namesOf(option) !== null,
   };
 }
+
+/** What stands where a word is typed. */
+export interface Place {
+  /** What may stand there; null for no names. */
+  names: Names | null;
+  /** The options given before, by their attributes. */
+  given: Map<string, string>;
+}
+
+/** Returns what stands behind these words, which need not be a whole command. */
+export function placeBehind(program: Command, words: readonly string[]): Place {
+  const given = new Map<string, string>();
+  let command = program;
+  let position = 0;
+  /** An option that lacks its value. */
+  let open: Option | undefined;
+  for (const word of words) {
+    if (open) {
+      given.set(open.attributeName(), word);
+      open = undefined;
+      continue;
+    }
+    const [, flag = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    const option = command.options.find(({ long, short }) => long === flag || short === flag);
+    const below = position === 0 ? command.commands.find(one => one.name() === word) : undefined;
+    if (option && value !== undefined) given.set(option.attributeName(), value);
+    else if (option?.required || option?.optional) open = option;
+    else if (below) command = below;
+    else if (!word.startsWith("-")) position += 1;
+  }
+  return { names: namesOf(open ?? command.registeredArguments[position]), given };
+}
+
+/** Returns which names an argument or an option may have; null for none. */
+const namesOf = (place: unknown): Names | null =>
+  place instanceof NamedArgument || place instanceof NamedOption ? place.names : null;
+
+/** A part of a word in a shell: a character behind a backslash, or what is in quotes, which may be open still. */
+const QUOTED = /\\(.)|'([^']*)'?|"((?:\\.|[^"\\])*)"?/gs;
+
+/** Returns what a word means that was typed in a shell, whose variables and the like stay as they are. */
+export const unquoted = (word: string): string =>
+  word.replace(
+    QUOTED,
+    (_, escaped?: string, single?: string, double?: string) =>
+      escaped ?? single ?? (double ?? "").replace(/\\(["$`\\])/g, "$1"),
+  );

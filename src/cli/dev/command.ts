@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Terminal } from "./dev.ts";
-import type { DevOptions } from "./dev-source.ts";
 import type { LocalSettings } from "./local-services.ts";
+import type { DevOptions } from "./session.ts";
 
 const DEFAULT_PORT = 4000;
 

@@ -1,14 +1,11 @@
 import { isUrl } from "../input.ts";
-import type { DevOptions, DevSource } from "./dev-source.ts";
-import { createRequestHandler } from "./handle-request.ts";
-import { type HttpPort, openHttpPort } from "./http-port.ts";
+import { createRequestHandler, type HttpPort, openHttpPort } from "./http-port.ts";
 import { loadCode, newWatchedPaths } from "./load.ts";
 import { type LocalServices, type LocalSettings, openLocalServices } from "./local-services.ts";
 import { createPrinter } from "./print.ts";
 import { reloadOnSave } from "./reload.ts";
-import { Session } from "./session.ts";
-import { timerText } from "./ticker.ts";
-import { runByHand, startTicker } from "./trigger.ts";
+import { type DevOptions, type DevSource, Session } from "./session.ts";
+import { runByHand, startTicker, timerText } from "./ticker.ts";
 
 /** The parts of the process around it that `dev` uses. */
 export interface Terminal {

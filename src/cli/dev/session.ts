@@ -12,7 +12,8 @@ import { type CallEffects, effectsOf, emptyMemory } from "../../runs/memory.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
 import type { CallError, CallResult, ComponentCall, HttpResponse } from "../../sandbox/protocol.ts";
 import { slashed } from "../../sources/endpoint.ts";
-import type { LoadedCode } from "./load.ts";
+import type { ComponentInput, LoadedCode } from "./load.ts";
+import type { LocalServices } from "./local-services.ts";
 import type { Printer } from "./print.ts";
 
 export interface SessionOptions {
@@ -185,3 +186,26 @@ export class Session {
 
 const processKey = ({ bundle }: LoadedCode): string => `dev:${bundle.hash}`;
 const eventCount = (events: number): string => (events === 1 ? "1 event" : `${events} events`);
+
+export interface DevOptions extends ComponentInput {
+  /** Port of the HTTP interface; 0 for any free one. */
+  port: number;
+  /** Run once and end. */
+  once: boolean;
+  /** JSON file with the event for Enter and for `once`, instead of the timer's event. */
+  event?: string | undefined;
+  /** CIDRs that the component may reach besides public addresses. */
+  allow: readonly string[];
+}
+
+/** The source that `headwater dev` runs: what its triggers and the reload share. */
+export interface DevSource {
+  /** Replaced by each reload. */
+  code: LoadedCode;
+  session: Session;
+  printer: Printer;
+  options: DevOptions;
+  services: LocalServices;
+  /** Opens the HTTP port unless it is open. Throws AppError `unavailable` if the port is taken. */
+  openPort(): Promise<void>;
+}

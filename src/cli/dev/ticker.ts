@@ -1,10 +1,13 @@
 import { CronExpressionParser } from "cron-parser";
-import type { Timer } from "../../props/timer.ts";
+import { AppError } from "../../lib/errors.ts";
+import { type Timer, timerEvent } from "../../props/timer.ts";
+import { readJsonFile } from "../input.ts";
+import type { DevSource } from "./session.ts";
 
 /** Node's timers take at most 31 bits of milliseconds; a longer wait is divided into several. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export interface Ticker {
+interface Ticker {
   /** Ticks by this timer from now on. Does nothing if it already does, as a deployment. */
   follow(timer: Timer | null): void;
   stop(): void;
@@ -20,7 +23,7 @@ function nextDueMs(timer: Timer, afterMs: number): number {
  * Ticks in this process as job schedulers do: an interval at once and after each interval, a cron at its times.
  * @param onDue receives the time at which the timer was due, Unix milliseconds
  */
-export function createTicker(onDue: (timer: Timer, dueAtMs: number) => void): Ticker {
+function createTicker(onDue: (timer: Timer, dueAtMs: number) => void): Ticker {
   let current: Timer | null = null;
   let timeout: NodeJS.Timeout | undefined;
 
@@ -60,4 +63,39 @@ function lastDueMs(timer: Timer, dueAtMs: number): number {
 /** Returns `every 15 s`, or `at` the cron expression with its zone. */
 export function timerText(timer: Timer): string {
   return "cron" in timer ? `at ${timer.cron} (${timer.timezone})` : `every ${timer.intervalSeconds} s`;
+}
+
+/** Runs the source by its timer. As in a deployment, a tick is dropped while the run of an earlier one still waits. */
+export function startTicker({ code, session, printer }: DevSource): Ticker {
+  let isWaiting = false;
+  const ticker = createTicker((timer, dueAtMs) => {
+    if (isWaiting) return printer.say("dropped", "1 tick: the run of an earlier one still waits");
+    isWaiting = true;
+    const onStart = () => {
+      isWaiting = false;
+      printer.say("run", "timer");
+    };
+    void session.run(timerEvent(timer, dueAtMs), { onStart });
+  });
+  ticker.follow(code.timer);
+  return ticker;
+}
+
+async function eventByHand({ options, code }: DevSource): Promise<unknown> {
+  if (options.event !== undefined) return readJsonFile(options.event);
+  if (code.timer) return timerEvent(code.timer, Date.now());
+  throw new AppError("invalid", "the component has no timer: set the event with --event FILE");
+}
+
+/**
+ * Runs the source once on the event of `--event`, or of its timer. Throws AppError if there is no event, and with
+ * `--once` if the run failed.
+ */
+export async function runByHand(source: DevSource): Promise<void> {
+  const event = await eventByHand(source);
+  const onStart = () => source.printer.say("run", source.options.event ?? "timer, by hand");
+  const error = await source.session.run(event, { onStart });
+  if (error && source.options.once) {
+    throw new AppError("invalid", `the run failed: ${error.code}: ${error.message}`);
+  }
 }

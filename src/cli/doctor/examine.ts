@@ -4,18 +4,13 @@ import { SetupError } from "../../lib/setup-error.ts";
 import { SUPPORTED } from "../../lib/supported-versions.ts";
 import type { Platform } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
-import { checkMongodb } from "./check-mongodb.ts";
-import { checkNpm } from "./check-npm.ts";
-import { checkQueues } from "./check-queues.ts";
-import { checkRedis } from "./check-redis.ts";
-import { checkReplays } from "./check-replays.ts";
-import { checkSandbox } from "./check-sandbox.ts";
-import { checkSecrets } from "./check-secrets.ts";
-import { checkSetAside } from "./check-set-aside.ts";
-import { checkSources } from "./check-sources.ts";
-import { checkWebhooks } from "./check-webhooks.ts";
-import { type Finding, note, problem } from "./finding.ts";
-import { judgeProgram } from "./judge-program.ts";
+import { type Finding, judgeProgram, note, problem } from "./finding.ts";
+import { checkNpm, checkSandbox } from "./machine.ts";
+import { checkMongodb } from "./mongodb.ts";
+import { checkQueues } from "./queues.ts";
+import { checkReplays, checkSecrets, checkSetAside, checkWebhooks } from "./records.ts";
+import { checkRedis } from "./redis.ts";
+import { checkSources } from "./sources.ts";
 
 /** A check that takes longer says so instead of stopping those after it. */
 const CHECK_MS = 60_000;

@@ -4,11 +4,9 @@ import { eventScore } from "../../lib/event-id.ts";
 import { UsageError } from "../input.ts";
 import { note, plain, print, printJsonLine, timeOf } from "../output.ts";
 import { openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId } from "../resources/find.ts";
-import { EMITTERS, NamedArgument } from "../resources/names.ts";
+import { EMITTERS, findEmitterId, NamedArgument } from "../resources/names.ts";
 import { stopSignal } from "../run.ts";
-import type { Forwarded } from "./forward.ts";
-import type { WholeEvent } from "./whole-event.ts";
+import type { Forwarded, WholeEvent } from "./forward.ts";
 
 interface Options {
   to: string;
@@ -105,7 +103,7 @@ class Listener {
   async handle(message: LiveMessage): Promise<void> {
     if (message.type === "ready") return this.#showReady();
     if (!("summary" in message) || !this.#isWanted(message)) return;
-    const { wholeEvent } = await import("./whole-event.ts");
+    const { wholeEvent } = await import("./forward.ts");
     const event = await wholeEvent(this.#client, message.summary);
     if (event === null)
       return note(`${message.summary.id}: not sent, because its payload is no longer stored`);

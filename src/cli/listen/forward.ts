@@ -1,3 +1,4 @@
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { messageHeaders } from "../../deliveries/attempt/message-headers.ts";
 import { signatureHeaders } from "../../deliveries/attempt/sign.ts";
 import type { Egress } from "../../egress/agent.ts";
@@ -5,7 +6,6 @@ import { EgressError } from "../../egress/egress-error.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { version } from "../../lib/version.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import type { WholeEvent } from "./whole-event.ts";
 
 /** What became of one event. */
 export interface Forwarded {
@@ -60,4 +60,38 @@ export async function forward(target: Target, event: WholeEvent): Promise<Forwar
     if (!(error instanceof EgressError)) throw error;
     return { status: null, ms: ms(), error: error.message };
   }
+}
+
+/** An event as a webhook receives it. */
+export interface WholeEvent {
+  id: string;
+  emitterId: string;
+  /** Empty for the default channel. */
+  channel: string;
+  /** JSON. */
+  body: string;
+}
+
+/**
+ * Returns an event with the body that a delivery of it has; null if it is too large for its summary and no longer stored.
+ * Bodies are what `JSON.stringify` makes on the server too, so that the bytes are the same.
+ */
+export async function wholeEvent(
+  client: Headwater,
+  { id, event, metadata }: Schemas["EventSummary"],
+): Promise<WholeEvent | null> {
+  const { emitter_id: emitterId, name: channel } = metadata;
+  const whole = metadata.truncated
+    ? await expand(client, id, emitterId)
+    : "raw_event" in event
+      ? event.raw_event
+      : event;
+  return whole === undefined ? null : { id, emitterId, channel, body: JSON.stringify(whole) };
+}
+
+/** Undefined if it is gone. */
+async function expand(client: Headwater, id: string, emitterId: string): Promise<unknown> {
+  const query = { emitter_id: emitterId, expand: "event" } as const;
+  const trace = await client.request("get", "/events/{id}", { params: { id }, query });
+  return trace.event;
 }

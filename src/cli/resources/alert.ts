@@ -2,8 +2,7 @@ import { Argument, type Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { fields, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { listCommand } from "./list-command.ts";
-import { jsonOption } from "./list-options.ts";
+import { jsonOption, listCommand } from "./list.ts";
 
 type AlertMail = Schemas["AlertSettings"]["mail"];
 

@@ -3,9 +3,8 @@ import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { type Confirmed, confirmDeletion, yesOption } from "../input.ts";
 import { fields, plain, print, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { listCommand } from "./list-command.ts";
+import { type ListOptions, listCommand } from "./list.ts";
 import { COMPONENT_IDS, COMPONENTS } from "./names.ts";
-import type { ListOptions } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 
 type Component = Schemas["Component"];

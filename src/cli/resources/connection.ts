@@ -12,10 +12,8 @@ import {
 } from "../input.ts";
 import { fields, note, plain, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { listCommand } from "./list-command.ts";
-import { jsonOption } from "./list-options.ts";
+import { jsonOption, listCommand, printRows } from "./list.ts";
 import { APPS, CONNECTIONS, NamedArgument } from "./names.ts";
-import { printRows } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 
 type Connection = Schemas["Connection"];

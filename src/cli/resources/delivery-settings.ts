@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { fields, note, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption } from "./list-options.ts";
+import { jsonOption } from "./list.ts";
 import { commandOn, type Subject } from "./subject.ts";
 
 type Receiver = Schemas["Webhook"] | Schemas["Destination"];

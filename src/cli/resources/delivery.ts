@@ -3,11 +3,16 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { parseTime } from "../input.ts";
 import { fields, note, print, printJson, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
-import { listCommand } from "./list-command.ts";
-import { jsonOption } from "./list-options.ts";
-import { EMITTERS, NamedArgument, NamedOption, RECEIVERS } from "./names.ts";
-import type { ListOptions } from "./print-rows.ts";
+import { jsonOption, type ListOptions, listCommand } from "./list.ts";
+import {
+  EMITTERS,
+  findEmitterId,
+  findReceiver,
+  isDestinationId,
+  NamedArgument,
+  NamedOption,
+  RECEIVERS,
+} from "./names.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 
 type Delivery = Schemas["Delivery"];

@@ -3,7 +3,7 @@ import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { type Confirmed, confirmDeletion, yesOption } from "../input.ts";
 import { plain, print, printJson } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption } from "./list-options.ts";
+import { jsonOption } from "./list.ts";
 import { NamedArgument, type Names } from "./names.ts";
 
 /** What a group of commands is about, one of which each of them gets as its argument. */

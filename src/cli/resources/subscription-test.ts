@@ -3,9 +3,8 @@ import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { parseJsonOption, parseObjectOption, readTextFile, UsageError } from "../input.ts";
 import { note, placeOf, print, printJson, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId } from "./find.ts";
-import { jsonOption } from "./list-options.ts";
-import { EMITTERS, NamedArgument } from "./names.ts";
+import { jsonOption } from "./list.ts";
+import { EMITTERS, findEmitterId, NamedArgument } from "./names.ts";
 
 interface Options {
   json?: boolean;

@@ -10,10 +10,16 @@ import {
 } from "../input.ts";
 import { fields, placeOf, plain, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
-import { listCommand } from "./list-command.ts";
-import { jsonOption } from "./list-options.ts";
-import { EMITTERS, LISTENERS, NamedArgument, SUBSCRIPTIONS } from "./names.ts";
+import { jsonOption, listCommand } from "./list.ts";
+import {
+  EMITTERS,
+  findEmitterId,
+  findReceiver,
+  isDestinationId,
+  LISTENERS,
+  NamedArgument,
+  SUBSCRIPTIONS,
+} from "./names.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 import { subscriptionTestCommand } from "./subscription-test.ts";
 

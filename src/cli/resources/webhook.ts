@@ -12,10 +12,8 @@ import {
   stateOf,
   testCommand,
 } from "./delivery-settings.ts";
-import { findWebhook } from "./find.ts";
-import { listCommand } from "./list-command.ts";
-import { jsonOption } from "./list-options.ts";
-import { WEBHOOKS } from "./names.ts";
+import { jsonOption, listCommand } from "./list.ts";
+import { findWebhook, WEBHOOKS } from "./names.ts";
 import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Webhook = Schemas["Webhook"];

@@ -2,10 +2,8 @@ import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { fields, print, printJson, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findWorkflow } from "./find.ts";
-import { listCommand } from "./list-command.ts";
-import { jsonOption } from "./list-options.ts";
-import { WORKFLOWS } from "./names.ts";
+import { jsonOption, listCommand } from "./list.ts";
+import { findWorkflow, WORKFLOWS } from "./names.ts";
 import { commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Workflow = Schemas["WorkflowDetail"];

@@ -40,15 +40,16 @@ export function secretsCommands(program: Command, withPlatform: WithPlatform): v
 async function act(platform: Platform, { dryRun, json }: Options): Promise<number> {
   const print = (value: object, lines: () => string[]) =>
     void process.stdout.write(`${json ? JSON.stringify(value, null, 2) : lines().join("\n")}\n`);
-  const { countSealed } = await import("./count-sealed.ts");
-  const { linesOfCounts, linesOfResealed } = await import("./lines.ts");
+  const [{ countSealed, reseal }, { linesOfCounts, linesOfResealed, progressLine }] = await Promise.all([
+    import("./reseal.ts"),
+    import("./lines.ts"),
+  ]);
   const keys = platform.secrets.beginnings.length;
   const counts = await countSealed(platform);
   if (dryRun) {
     print({ places: counts }, () => linesOfCounts(counts));
     return 0;
   }
-  const [{ reseal }, { progressLine }] = await Promise.all([import("./reseal.ts"), import("./progress.ts")]);
   const progress = progressLine(counts);
   const result = await reseal(platform, progress.show);
   progress.end();

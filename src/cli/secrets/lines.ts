@@ -1,5 +1,4 @@
-import type { SealedCount } from "./count-sealed.ts";
-import type { Resealed } from "./reseal.ts";
+import type { Resealed, SealedCount, Tally } from "./reseal.ts";
 
 const grouped = (count: number) => count.toLocaleString("en-US");
 
@@ -39,4 +38,30 @@ function endOf(keys: number): string {
   if (keys === 1) return "done: nothing needs a key other than the one in SECRETS_KEY";
   const others = keys === 2 ? "the old key" : `the ${keys - 1} old keys`;
   return `done: nothing needs a key other than the first, so ${others} can be removed from SECRETS_KEY`;
+}
+
+/** Between two lines: on a terminal, where one replaces the other, and in a log. */
+const TERMINAL_MS = 200;
+const LOG_MS = 5000;
+
+/** Shows on stderr how far it is, not too often. */
+export function progressLine(counts: SealedCount[]): { show(tally: Tally): void; end(): void } {
+  const isTerminal = process.stderr.isTTY === true;
+  const totals = new Map(counts.map(({ place, due, unreadable }) => [place, due + unreadable]));
+  let shownMs = performance.now();
+  let isOpen = false;
+  return {
+    show({ place, resealed, busy, unreadable }) {
+      if (performance.now() - shownMs < (isTerminal ? TERMINAL_MS : LOG_MS)) return;
+      shownMs = performance.now();
+      const done = (resealed + busy + unreadable).toLocaleString("en-US");
+      const line = `${place}: ${done} of ${(totals.get(place) ?? 0).toLocaleString("en-US")}`;
+      process.stderr.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
+      isOpen = isTerminal;
+    },
+    end() {
+      if (isOpen) process.stderr.write("\r\x1b[K");
+      isOpen = false;
+    },
+  };
 }

@@ -2,10 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Outcome } from "../../../src/cli/catalogue/outcome.ts";
-import { readAccounts } from "../../../src/cli/catalogue/read-accounts.ts";
-import { reportJson, reportText } from "../../../src/cli/catalogue/report.ts";
-import { type Stop, stopOf } from "../../../src/cli/catalogue/stop.ts";
+import {
+  type Outcome,
+  reportJson,
+  reportText,
+  type Stop,
+  stopOf,
+} from "../../../src/cli/catalogue/report.ts";
+import { readAccounts } from "../../../src/cli/catalogue/values.ts";
 import { rejection } from "../../components/rejection.ts";
 
 const ran = (cause?: string): Outcome => ({

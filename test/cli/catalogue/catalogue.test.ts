@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
-import type { Outcome } from "../../../src/cli/catalogue/outcome.ts";
+import type { Outcome } from "../../../src/cli/catalogue/report.ts";
 import type { Api } from "../../support/api.ts";
 import { type NpmRegistry, startNpmRegistry } from "../../support/npm-registry.ts";
 import { type System, startSystem } from "../../support/system.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { groupCauses } from "../../../src/cli/catalogue/causes.ts";
-import { looksLikeComponent } from "../../../src/cli/catalogue/find-components.ts";
-import type { Outcome } from "../../../src/cli/catalogue/outcome.ts";
+import { looksLikeComponent } from "../../../src/cli/catalogue/inputs.ts";
+import { groupCauses, type Outcome } from "../../../src/cli/catalogue/report.ts";
 
 const ok = { result: "ok" } as const;
 const untried = { result: "not_tried" } as const;

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { checkSecrets } from "../../../src/cli/doctor/check-secrets.ts";
+import { checkSecrets } from "../../../src/cli/doctor/records.ts";
 import { linesOfResealed } from "../../../src/cli/secrets/lines.ts";
-import { reseal } from "../../../src/cli/secrets/reseal.ts";
-import { resealRows } from "../../../src/cli/secrets/reseal-rows.ts";
+import { reseal, resealRows } from "../../../src/cli/secrets/reseal.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { DynamicPropsRows } from "../../../src/models/dynamic-props.ts";
 import { SEALED_FIELDS } from "../../../src/models/sealed-fields.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { judgeMongodb, type MongodbReadings } from "../../../src/cli/doctor/judge-mongodb.ts";
+import { judgeMongodb, type MongodbReadings } from "../../../src/cli/doctor/mongodb.ts";
 
 const GB = 1024 ** 3;
 const WELL: MongodbReadings = {

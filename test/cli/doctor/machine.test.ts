@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect } from "chai";
-import { checkNpm, judgeNpm } from "../../../src/cli/doctor/check-npm.ts";
+import { checkNpm, judgeNpm } from "../../../src/cli/doctor/machine.ts";
 
 const ADVICE = "install npm 11 or newer: npm install --global npm@11";
 

@@ -1,9 +1,9 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, extname, join, relative } from "node:path";
 import { AppError } from "../../lib/errors.ts";
 import { isUrl } from "../input.ts";
-import { EXTENSIONS, findComponents } from "./find-components.ts";
-import { findProject } from "./find-project.ts";
 
 /** A component to examine: its address, or its file below the folder of its project. */
 export type Entry = { at: string } & (
@@ -87,4 +87,76 @@ function checkUrl(url: string, place: string): string {
     "invalid",
     `${place}: must be an http or https URL of at most ${MOST_URL_CHARACTERS} characters`,
   );
+}
+
+export const EXTENSIONS = [".mjs", ".js", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"];
+const NOT_COMPONENTS = /\.(?:app|d|test|spec|config)\.[cm]?[jt]sx?$/;
+/** A server rejects larger ones, too. */
+const MOST_BYTES = 1024 * 1024;
+const MOST_ENTRIES = 500_000;
+
+/** What every component's file has: a default export, a name and a version (docs/component-api.md#shape). */
+const MARKS = [
+  /\bexport\s+default\b|\bmodule\.exports\b|\bas\s+default\b/,
+  /\bname["']?\s*[:,}]/,
+  /\bversion["']?\s*[:,}]/,
+];
+
+/** Returns true for the text of a file that may be a component; that of a helper or an app lacks a version. */
+export const looksLikeComponent = (text: string): boolean => MARKS.every(mark => mark.test(text));
+
+/**
+ * Returns the paths of the files below a folder that look like components, in order. Hidden folders, node_modules and links
+ * are left out. Throws AppError `invalid` for a folder that can't be read or has too much in it.
+ */
+async function findComponents(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  const folders = [folder];
+  let entries = 0;
+  for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
+    const current = next;
+    const listed = await readdir(current, { withFileTypes: true }).catch((error: Error) => {
+      throw new AppError("invalid", `${current} can't be read: ${error.message}`, { cause: error });
+    });
+    entries += listed.length;
+    if (entries > MOST_ENTRIES) {
+      throw new AppError("invalid", `${folder}: has more than ${MOST_ENTRIES} files; name a part of it`);
+    }
+    for (const entry of listed) {
+      const path = join(current, entry.name);
+      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() && (await isComponent(path))) found.push(path);
+    }
+  }
+  return found.sort();
+}
+
+async function isComponent(path: string): Promise<boolean> {
+  if (!EXTENSIONS.includes(extname(path)) || NOT_COMPONENTS.test(path)) return false;
+  const { size } = await stat(path);
+  return size <= MOST_BYTES && looksLikeComponent(await readFile(path, "utf8"));
+}
+
+/** As far up as a package.json of a component is looked for (docs/component-api.md#imports). */
+const MOST_FOLDERS = 12;
+
+/**
+ * Returns the folder that a folder's components may import files of: the checkout that it is in, else the npm package, else the
+ * folder itself. It is never a home folder or the root.
+ */
+function findProject(folder: string): string {
+  const above = foldersFrom(folder);
+  const has = (name: string) => above.find(one => existsSync(join(one, name)));
+  return has(".git") ?? has("package.json") ?? folder;
+}
+
+function foldersFrom(folder: string): string[] {
+  const folders: string[] = [];
+  const home = homedir();
+  for (let one = folder; folders.length < MOST_FOLDERS; one = dirname(one)) {
+    if (one === home || one === dirname(one)) break;
+    folders.push(one);
+  }
+  return folders;
 }
