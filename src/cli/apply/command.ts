@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { type Confirmed, confirmDeletion, UsageError, yesOption } from "../input.ts";
-import { note, plain, print, printJson } from "../output.ts";
+import { coloured, note, plain, print, printJson } from "../output.ts";
 import type { Access } from "../remote/access.ts";
 import { explain, openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import type { Change } from "./change.ts";
-import type { Plan } from "./make-plan.ts";
+import type { Change, FieldChange } from "./compare.ts";
+import type { Plan } from "./plan.ts";
 import type { ReadVariable } from "./references.ts";
 
 interface Options extends Confirmed {
@@ -63,7 +63,7 @@ export function applyCommand(program: Command, tools: RemoteTools, applyTools: A
 
 async function apply(client: Headwater, access: Access, options: Options, tools: ApplyTools): Promise<void> {
   const [{ makePlan }, { readDeclaration }, { saveComponentAt }] = await Promise.all([
-    import("./make-plan.ts"),
+    import("./plan.ts"),
     import("./read-file.ts"),
     import("../deploy/deploy.ts"),
   ]);
@@ -90,11 +90,10 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
 }
 
 async function carryOut(
-  { changes, deletions, goOn, consents, ids }: Plan,
+  { changes, deletions, goOn, consents }: Plan,
   access: Access,
   options: Options,
 ): Promise<void> {
-  const { planJson, planLines } = await import("./print-plan.ts");
   const all = options.prune ? [...changes, ...deletions] : changes;
   const kept = options.prune
     ? []
@@ -112,7 +111,7 @@ async function carryOut(
     await confirmDeletion(names.join(", "), options);
   }
   for (const [done, change] of all.entries()) {
-    await change.apply(ids).catch(error => {
+    await change.apply().catch(error => {
       throw failed(change, explain(error, access.url), `${done} of ${all.length}`);
     });
   }
@@ -123,4 +122,38 @@ function failed({ action, kind, name }: Change, error: unknown, done: string): u
   if (!(error instanceof AppError)) return error;
   const message = `${action} ${kind} ${name}: ${error.message}; ${done} changes were made, apply again goes on`;
   return new AppError(error.code, message, { cause: error });
+}
+
+const MARKS: Record<Change["action"], string> = { create: "+", update: "~", delete: "-" };
+const COLOURS = { create: "green", update: "yellow", delete: "red" } as const;
+/** So much of a value is shown. */
+const VALUE_CHARS = 200;
+
+/** Returns a plan as lines for a person. Values of the environment are not in it. */
+function planLines(changes: readonly Change[]): string[] {
+  const lines = changes.flatMap(({ action, kind, name, fields }) => [
+    coloured(COLOURS[action], `${MARKS[action]} ${kind} ${plain(name)}`),
+    ...fields.map(field => `    ${lineOf(field)}`),
+  ]);
+  return [...lines, summaryOf(changes)];
+}
+
+/** Returns what a program gets of a plan. */
+const planJson = (changes: readonly Change[]) =>
+  changes.map(({ action, kind, name, fields }) => ({ action, kind, name, fields }));
+
+function summaryOf(changes: readonly Change[]): string {
+  if (changes.length === 0) return "Nothing to change.";
+  const count = (action: Change["action"]) => changes.filter(one => one.action === action).length;
+  return `${count("create")} to create, ${count("update")} to change, ${count("delete")} to delete.`;
+}
+
+function lineOf({ field, from, to }: FieldChange): string {
+  const wanted = to === null ? "removed" : textOf(to);
+  return from === undefined ? `${field}: ${wanted}` : `${field}: ${textOf(from)} → ${wanted}`;
+}
+
+function textOf(value: unknown): string {
+  const text = plain(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  return text.length > VALUE_CHARS ? `${text.slice(0, VALUE_CHARS)}…` : text;
 }

@@ -5,10 +5,18 @@ import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
 import { newAjv } from "../../lib/new-ajv.ts";
 import { wordsOfPattern } from "../../lib/pattern-words.ts";
-import { connectionProblems } from "./connection-ids.ts";
-import { type DeclaredKind, KIND_NAMES, KINDS } from "./destination-kinds.ts";
+import { connectionProblems } from "./props.ts";
 import { type ReadVariable, resolveReferences } from "./references.ts";
-import { Declaration, type DeclaredComponent, EMITTERS, NAMED, type Named } from "./schema.ts";
+import {
+  Declaration,
+  type DeclaredComponent,
+  type DeclaredKind,
+  EMITTERS,
+  KIND_NAMES,
+  KINDS,
+  NAMED,
+  type Named,
+} from "./schema.ts";
 
 /** What a file declares: as it is written, for plans, and with the values of the environment, for the server. */
 export interface Declared {

@@ -1,7 +1,13 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { ownDeployer } from "../../components/deployer.ts";
 import { APP_SLUG } from "../../connections/schema.ts";
+import type { CheckDeps, Kind } from "../../destinations/kind.ts";
+import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
+import { redisStream } from "../../destinations/redis-stream/kind.ts";
+import { s3 } from "../../destinations/s3/kind.ts";
 import { patternInWords } from "../../lib/pattern-words.ts";
-import { KIND_NAMES } from "./destination-kinds.ts";
+import type { DestinationKind } from "../../models/webhook.ts";
+import { ANY_ADDRESS } from "../remote/remote-command.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
 const NAME = patternInWords(
@@ -56,6 +62,15 @@ export type DeclaredWebhook = Static<typeof DeclaredWebhook>;
 
 /** Checked as the server does it, once the values of the environment are in them. */
 const Settings = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
+
+/** The kinds that a file declares below `destinations`, with what the server knows of each; actions have a part of their own. */
+export const KINDS = { redis_stream: redisStream, rabbitmq: rabbitMq, s3 } satisfies Record<
+  Exclude<DestinationKind, "action">,
+  Kind
+>;
+
+export const KIND_NAMES = Object.keys(KINDS) as DeclaredKind[];
+
 const settingsByKind = Object.fromEntries(KIND_NAMES.map(kind => [kind, Settings])) as Record<
   (typeof KIND_NAMES)[number],
   typeof Settings
@@ -129,3 +144,27 @@ export type Named = (typeof NAMED)[number];
 
 /** Those of them that emit events. */
 export const EMITTERS = ["sources", "workflows"] as const satisfies Named[];
+
+export type DeclaredKind = keyof typeof KINDS;
+
+/** Settings as the server has them. */
+interface StoredSettings {
+  /** As it shows them, without secrets. */
+  shown: Record<string, unknown>;
+  /** Those that are set. */
+  secrets: Record<string, unknown>;
+}
+
+/**
+ * Returns settings as the server has them once it got them: with its defaults, user name and password apart from the url.
+ * Throws AppError `invalid` that names the setting, below the name of the kind.
+ */
+export async function settingsAsStored(kind: DeclaredKind, settings: object): Promise<StoredSettings> {
+  const { check, show, secrets } = KINDS[kind];
+  // All that these kinds read of a server is where it may connect, which only the server knows.
+  const server = { config: { egressAllow: ANY_ADDRESS } } as unknown as CheckDeps;
+  const about = { deployer: ownDeployer({ ownerId: "", userId: "" }), path: kind };
+  const stored = (await check(server, settings, about)).settings as Record<string, unknown>;
+  const set = secrets.filter(name => (stored[name] ?? null) !== null);
+  return { shown: show(stored), secrets: Object.fromEntries(set.map(name => [name, stored[name]])) };
+}

@@ -1,5 +1,6 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
+import { EMITTERS, NAMED, type Named } from "./schema.ts";
 
 /** What the account has of a project, by the names in its file. */
 export interface State {
@@ -69,4 +70,37 @@ function ofProject<Row extends { id: string; name: string | null }>(
     found.set(name, row);
   }
   return found;
+}
+
+/** The ids of the project's things, by their part of the file and their name; what is made is added. */
+export type Ids = Record<Named | "connections", Map<string, string>>;
+
+/** Returns the ids of what the account has of a project. */
+export const idsOf = ({ subscriptions: _, ...parts }: State): Ids => {
+  const ids = (found: Map<string, { id: string }>) => new Map([...found].map(([name, { id }]) => [name, id]));
+  return Object.fromEntries(Object.entries(parts).map(([part, found]) => [part, ids(found)])) as Ids;
+};
+
+/** Returns the id of what a subscription is from: a name of the file, or an id already. */
+export const emitterId = (from: string, ids: Ids): string => idIn(EMITTERS, from, ids);
+
+/** Returns the id of what a subscription goes to. */
+export const listenerId = (to: string, ids: Ids): string => idIn(NAMED, to, ids);
+
+const idIn = (parts: readonly Named[], end: string, ids: Ids): string =>
+  parts.map(part => ids[part].get(end)).find(id => id !== undefined) ?? end;
+
+/** Returns an end of a subscription as the server knows it. Throws AppError `conflict` for a name without an id. */
+export function madeId(end: string): string {
+  if (/^(dc|p|wh|ds|ac|o|u)_/.test(end)) return end;
+  throw new AppError("conflict", `${end} was not made`);
+}
+
+/** Returns the names of the project's things by id: of all that the account has, and of those that its file has too. */
+export function namesById(state: State, declaration: { project: string } & Partial<Record<Named, object>>) {
+  const named = NAMED.flatMap(part => [...state[part]].map(([name, { id }]) => ({ part, name, id })));
+  const byId = (some: typeof named): ReadonlyMap<string, string> =>
+    new Map(some.map(({ id, name }) => [id, fullName(declaration.project, name)]));
+  const isDeclared = ({ part, name }: (typeof named)[number]) => Object.hasOwn(declaration[part] ?? {}, name);
+  return { all: byId(named), staying: byId(named.filter(isDeclared)) };
 }

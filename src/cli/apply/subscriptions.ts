@@ -1,26 +1,21 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { readTextFile } from "../input.ts";
-import { type Change, fieldChanges } from "./change.ts";
-import { emitterId, type Ids, listenerId, madeId } from "./ids.ts";
+import { type Change, deletion, fieldChanges } from "./compare.ts";
+import type { Tools } from "./kind.ts";
 import type { Declared } from "./read-file.ts";
-import { type DeclaredSubscription, NAMED } from "./schema.ts";
-import { fullName, type State } from "./state.ts";
+import { type Declaration, type DeclaredSubscription, NAMED } from "./schema.ts";
+import { emitterId, fullName, type Ids, listenerId, madeId, namesById, type State } from "./state.ts";
 
-interface Tools {
-  client: Headwater;
-  /** The file: code of functions is named relative to it. */
-  path: string;
-}
+type Subscription = Schemas["Subscription"];
 
 /** Returns what is to be done to the subscriptions of a file. Throws AppError `invalid` for code that can't be read. */
 export async function planSubscriptions(
   { raw, resolved }: Declared,
   state: State,
-  ids: Ids,
-  { client, path }: Tools,
+  { client, path, ids }: Tools,
 ): Promise<Change[]> {
   const isNamed = (end: string) =>
     NAMED.some(part => Object.hasOwn(resolved[part] ?? {}, end) || ids[part].has(end));
@@ -30,7 +25,7 @@ export async function planSubscriptions(
     const shown = raw.subscriptions?.[at] ?? wanted;
     const code = await readCode(wanted, path, at);
     const channel = wanted.channel ? ` [${wanted.channel}]` : "";
-    const current = findCurrent(wanted, state, ids);
+    const current = state.subscriptions.find(one => isSame(wanted, one, ids));
     const [filter] = fieldChanges([
       { field: "filter", current: filterOf(current), wanted: filterOf(wanted), raw: shown.filter },
     ]);
@@ -44,15 +39,15 @@ export async function planSubscriptions(
         ...(filter ? [filter] : []),
         ...(isSameCode ? [] : [{ field: "function", to: shown.function ?? null }]),
       ],
-      apply: async made => {
+      apply: async () => {
         const changed = isSameCode ? {} : { function: code ?? null };
         if (current) {
           await client.subscriptions.update(current.id, { filter: wanted.filter ?? null, ...changed });
           return;
         }
         await client.subscriptions.create({
-          emitter_id: madeId(emitterId(wanted.from, made)),
-          listener_id: madeId(listenerId(wanted.to, made)),
+          emitter_id: madeId(emitterId(wanted.from, ids)),
+          listener_id: madeId(listenerId(wanted.to, ids)),
           event_name: wanted.channel ?? "",
           ...(wanted.filter && { filter: wanted.filter }),
           ...changed,
@@ -85,14 +80,40 @@ function filterOf(of: { filter?: unknown } | undefined): unknown {
   return filter && Object.keys(filter).length > 0 ? filter : undefined;
 }
 
-const findCurrent = (
+const isSame = (
   { from, to, channel = "" }: DeclaredSubscription,
-  { subscriptions }: State,
+  { emitter_id, listener_id, event_name }: Subscription,
   ids: Ids,
-): Schemas["Subscription"] | undefined =>
-  subscriptions.find(
-    one =>
-      one.emitter_id === emitterId(from, ids) &&
-      one.listener_id === listenerId(to, ids) &&
-      one.event_name === channel,
-  );
+): boolean =>
+  emitterId(from, ids) === emitter_id && listenerId(to, ids) === listener_id && channel === event_name;
+
+/**
+ * Returns the deletions of subscriptions between two things of the project that both stay, as far as the file does not have
+ * them. Others end with one of their ends, or were not made by `apply`.
+ */
+export function endedSubscriptions(
+  declaration: Declaration,
+  state: State,
+  { client, ids }: Pick<Tools, "client" | "ids">,
+): Change[] {
+  const { staying } = namesById(state, declaration);
+  const isDeclared = (one: Subscription) =>
+    (declaration.subscriptions ?? []).some(wanted => isSame(wanted, one, ids));
+  return state.subscriptions
+    .filter(one => staying.has(one.emitter_id) && staying.has(one.listener_id) && !isDeclared(one))
+    .map(({ id, emitter_id, listener_id }) =>
+      deletion("subscription", `${staying.get(emitter_id)} → ${staying.get(listener_id)}`, () =>
+        client.subscriptions.delete(id),
+      ),
+    );
+}
+
+/** Returns the subscriptions of what the project has on the server and not in its file, as of a thing that was renamed in it. */
+export function subscriptionsOfLeft(declaration: Declaration, state: State): string[] {
+  const { all, staying } = namesById(state, declaration);
+  const isLeft = (id: string) => all.has(id) && !staying.has(id);
+  const nameOf = (id: string) => all.get(id) ?? id;
+  return state.subscriptions
+    .filter(({ emitter_id, listener_id }) => isLeft(emitter_id) || isLeft(listener_id))
+    .map(({ emitter_id, listener_id }) => `${nameOf(emitter_id)} → ${nameOf(listener_id)}`);
+}

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { changedProps, compareProps, withMadeProps } from "../../../src/cli/apply/compare-props.ts";
+import { changedProps, compareProps, withMadeProps } from "../../../src/cli/apply/props.ts";
 
 const component = {
   configurable_props: [
