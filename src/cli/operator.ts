@@ -4,6 +4,7 @@ import type { TokenAuth } from "../models/app.ts";
 import type { Component } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import {
+  askSecret,
   type Confirmed,
   confirmDeletion,
   type EventRuleOptions,
@@ -122,7 +123,6 @@ export function appCommands(program: Command, run: Run): void {
     );
   eventRuleOptions(set).action(async (slug: string, given: Options) => {
     const { public: isPublic, param, tokenAuth, ...options } = given;
-    const { askSecret } = await import("./remote/ask-secret.ts");
     const clientSecret = isPublic
       ? undefined
       : await askSecret("client secret, not shown: ", "client secret");

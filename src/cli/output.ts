@@ -10,6 +10,12 @@ export const note = (text: string): void => void process.stderr.write(`${text}\n
 /** Writes a value as JSON for a program. */
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
+/** Writes a value as JSON for a program, or as the text that `textOf` makes of it for a person. */
+export function show<T>(value: T, { json = false }: { json?: boolean }, textOf: (value: T) => string): void {
+  if (json) printJson(value);
+  else print(textOf(value));
+}
+
 /** Writes a value as one line of JSON: one of many that come as they happen. */
 export const printJsonLine = (value: unknown): void => print(JSON.stringify(value));
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { EventTrace } from "../events/trace-schema.ts";
-import { plain, print, printJson } from "./output.ts";
+import { plain, show } from "./output.ts";
 import { type RemoteTools, remoteAction } from "./remote/remote-command.ts";
 import { findEmitterId } from "./resources/names.ts";
 
@@ -29,8 +29,7 @@ export function traceCommand(program: Command, tools: RemoteTools): void {
     const { emitter } = options;
     const emitterId = emitter === undefined ? undefined : await findEmitterId(client, emitter);
     const trace = await client.trace(id, emitterId);
-    if (options.json) printJson(trace);
-    else print(traceLines(trace).join("\n"));
+    show(trace, options, () => traceLines(trace).join("\n"));
   });
 }
 

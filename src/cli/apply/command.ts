@@ -7,7 +7,7 @@ import type { Access } from "../remote/access.ts";
 import { explain, openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import type { Change, FieldChange } from "./compare.ts";
 import type { Plan } from "./plan.ts";
-import type { ReadVariable } from "./references.ts";
+import type { ReadVariable } from "./schema.ts";
 
 interface Options extends Confirmed {
   file: string;

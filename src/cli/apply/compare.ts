@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ApiError, type Headwater, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { hasReference } from "./references.ts";
-import type { DeclaredReceiver } from "./schema.ts";
+import { type DeclaredReceiver, hasReference } from "./schema.ts";
 
 /** One field that a change sets. */
 export interface FieldChange {

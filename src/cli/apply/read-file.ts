@@ -6,7 +6,6 @@ import { AppError } from "../../lib/errors.ts";
 import { newAjv } from "../../lib/new-ajv.ts";
 import { wordsOfPattern } from "../../lib/pattern-words.ts";
 import { connectionProblems } from "./props.ts";
-import { type ReadVariable, resolveReferences } from "./references.ts";
 import {
   Declaration,
   type DeclaredComponent,
@@ -16,6 +15,8 @@ import {
   KINDS,
   NAMED,
   type Named,
+  type ReadVariable,
+  resolveReferences,
 } from "./schema.ts";
 
 /** What a file declares: as it is written, for plans, and with the values of the environment, for the server. */

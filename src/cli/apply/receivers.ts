@@ -9,10 +9,10 @@ import {
   newDelivery,
 } from "./compare.ts";
 import type { Kinds } from "./kind.ts";
-import { hasReference } from "./references.ts";
 import {
   type DeclaredDestination,
   type DeclaredKind,
+  hasReference,
   KIND_NAMES,
   KINDS,
   settingsAsStored,

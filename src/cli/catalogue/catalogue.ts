@@ -10,10 +10,9 @@ import { clientFor, explain } from "../remote/remote-command.ts";
 import { stopSignal } from "../run.ts";
 import { type Candidate, examine } from "./examine.ts";
 import { TimeLimit } from "./failure.ts";
-import { type Entry, readInputs } from "./inputs.ts";
+import { type Entry, type FileServer, readInputs, serveFiles } from "./inputs.ts";
 import { listComponents, Removal } from "./remove.ts";
 import { type Outcome, Progress, reportJson, reportText } from "./report.ts";
-import { type FileServer, serveFiles } from "./serve-files.ts";
 import { identityOf, State } from "./state.ts";
 import { type GivenProps, type MadeUp, readAccounts, readGivenProps } from "./values.ts";
 

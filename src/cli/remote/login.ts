@@ -3,10 +3,9 @@ import type { Command } from "commander";
 import { Headwater, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/is-loopback.ts";
-import { UsageError } from "../input.ts";
+import { askSecret, UsageError } from "../input.ts";
 import { note, print } from "../output.ts";
 import { checkServerUrl } from "./access.ts";
-import { askSecret } from "./ask-secret.ts";
 import { checkProfileName, type Profile, type Profiles, readProfiles, writeProfiles } from "./profiles.ts";
 import { clientFor, explain, givenTo, type RemoteTools, USER_AGENT } from "./remote-command.ts";
 

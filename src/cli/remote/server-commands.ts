@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { AppError } from "../../lib/errors.ts";
 import { version } from "../../lib/version.ts";
 import { UsageError } from "../input.ts";
-import { fields, print, printJson, table } from "../output.ts";
+import { fields, print, show, table } from "../output.ts";
 import { readProfiles, writeProfiles } from "./profiles.ts";
 import {
   accessOptions,
@@ -19,7 +19,7 @@ export function profileCommands(program: Command, tools: RemoteTools): void {
     .command("list")
     .description("list the profiles, without their keys")
     .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async (options: { json?: boolean }) => {
       const { current, byName } = await readProfiles(await tools.configFolder());
       const rows = [...byName].map(([name, { url, org_id }]) => ({
         name,
@@ -27,8 +27,7 @@ export function profileCommands(program: Command, tools: RemoteTools): void {
         org_id: org_id ?? null,
         current: name === current,
       }));
-      if (json) return printJson(rows);
-      print(
+      show(rows, options, () =>
         table(
           ["", "name", "url", "org"],
           rows.map(row => [row.current ? "*" : " ", row.name, row.url, row.org_id]),
@@ -58,9 +57,8 @@ export function whoamiCommand(program: Command, tools: RemoteTools): void {
   remoteAction<{ json?: boolean }>(command, tools, async ({ client, access, options }) => {
     const user = await client.me();
     const { url, profile, orgId = null } = access;
-    if (options.json) return printJson({ url, profile, org_id: orgId, user });
     const orgs = user.orgs.map(({ id, name }) => `${name} (${id})`).join(", ");
-    print(
+    show({ url, profile, org_id: orgId, user }, options, () =>
       fields({
         server: url,
         profile,

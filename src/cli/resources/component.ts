@@ -1,11 +1,10 @@
 import { type Command, Option } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { type Confirmed, confirmDeletion, yesOption } from "../input.ts";
-import { fields, plain, print, table, timeOf } from "../output.ts";
-import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { type ListOptions, listCommand } from "./list.ts";
+import { fields, table, timeOf } from "../output.ts";
+import type { RemoteTools } from "../remote/remote-command.ts";
+import type { ListOptions } from "./list.ts";
 import { COMPONENT_IDS, COMPONENTS } from "./names.ts";
-import { commandOn, type Subject, showCommand } from "./subject.ts";
+import { type Subject, subjectCommands } from "./subject.ts";
 
 type Component = Schemas["Component"];
 
@@ -16,53 +15,42 @@ interface Options extends ListOptions {
 const COMPONENT: Subject<Component> = {
   word: "component",
   given: "sc_… or key",
-  find: (client, idOrKey) => client.components.get(idOrKey),
   names: COMPONENTS,
+  find: (client, idOrKey) => client.components.get(idOrKey),
+  detailOf,
 };
 
 /** Adds the commands that see and delete saved components; returns their group, to which operators have more. */
 export function savedComponentCommands(program: Command, tools: RemoteTools): Command {
-  const component = program
-    .command("component")
-    .description("see the saved code of sources and actions; deploy and action deploy save it");
-  listCommand<Component, Options>(
-    component
-      .command("list")
-      .description("list the saved components")
-      .addOption(new Option("--type <type>", "only what is deployed as this").choices(["source", "action"])),
-    tools,
-    (client, page, { type }) => {
-      // Of each row its code may be 1 MB.
-      const query = { ...page, ...(type && { type }), exclude: "code" };
-      return client.components.list(query);
+  return subjectCommands<Component, Component, Component, Options>(program, tools, COMPONENT, {
+    description: "see the saved code of sources and actions; deploy and action deploy save it",
+    list: {
+      description: "list the saved components",
+      options: command =>
+        command.addOption(
+          new Option("--type <type>", "only what is deployed as this").choices(["source", "action"]),
+        ),
+      read: (client, page, { type }) => {
+        // Of each row its code may be 1 MB.
+        const query = { ...page, ...(type && { type }), exclude: "code" };
+        return client.components.list(query);
+      },
+      columns: {
+        name: ({ name }) => name,
+        id: ({ id }) => id,
+        type: ({ type }) => type,
+        version: ({ version }) => version,
+        key: ({ key }) => key,
+        saved: ({ created_at }) => timeOf(created_at * 1000),
+      },
     },
-    {
-      name: ({ name }) => name,
-      id: ({ id }) => id,
-      type: ({ type }) => type,
-      version: ({ version }) => version,
-      key: ({ key }) => key,
-      saved: ({ created_at }) => timeOf(created_at * 1000),
+    show: "show a component with its props",
+    delete: {
+      description: "delete a component that nothing uses",
+      subject: { ...COMPONENT, isById: true, given: "sc_…", names: COMPONENT_IDS },
+      remove: (client, id) => client.components.delete(id),
     },
-  );
-  showCommand(component, tools, COMPONENT, { description: "show a component with its props", detailOf });
-  remoteAction<Confirmed>(
-    yesOption(
-      commandOn(
-        component,
-        "delete",
-        { ...COMPONENT, given: "sc_…", names: COMPONENT_IDS },
-        "delete a component that nothing uses",
-      ),
-    ),
-    tools,
-    async ({ client, options }, id = "") => {
-      await confirmDeletion(`component ${plain(id)}`, options);
-      await client.components.delete(id);
-      print(`${id} was deleted.`);
-    },
-  );
-  return component;
+  });
 }
 
 function detailOf(component: Component): string {

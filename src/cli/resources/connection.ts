@@ -1,71 +1,66 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import {
-  type Confirmed,
-  confirmDeletion,
   type EventRuleOptions,
   eventRuleOptions,
   eventRulesOf,
   readObjectFile,
   UsageError,
-  yesOption,
 } from "../input.ts";
-import { fields, note, plain, print, printJson, timeOf } from "../output.ts";
+import { fields, note, print, printJson, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption, listCommand, printRows } from "./list.ts";
+import { type JsonOption, jsonOption, printRows } from "./list.ts";
 import { APPS, CONNECTIONS, NamedArgument } from "./names.ts";
-import { commandOn, type Subject, showCommand } from "./subject.ts";
+import { commandOn, type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Connection = Schemas["Connection"];
 
 const CONNECTION: Subject<Connection> = {
   word: "connection",
   given: "apn_…",
-  find: (client, id) => client.connections.get(id),
   names: CONNECTIONS,
+  isById: true,
+  find: (client, id) => client.connections.get(id),
+  detailOf,
+  update: (client, id, body) => client.connections.update(id, body),
 };
 
 /** Commands that see and delete connections, and ask for an app's consent (docs/connections.md). */
 export function connectionCommands(program: Command, tools: RemoteTools): void {
-  const connection = program
-    .command("connection")
-    .description("see, make and delete connections: accounts of apps that sources use");
-  listCommand(
-    connection.command("list").description("list the connections"),
-    tools,
-    (client, page) => client.connections.list(page),
-    {
-      name: ({ name }) => name,
-      id: ({ id }) => id,
-      app: ({ app }) => app,
-      health: ({ health }) => health,
-      error: ({ error }) => error?.code ?? "",
+  subjectCommands(program, tools, CONNECTION, {
+    description: "see, make and delete connections: accounts of apps that sources use",
+    list: {
+      description: "list the connections",
+      read: (client, page) => client.connections.list(page),
+      columns: {
+        name: ({ name }) => name,
+        id: ({ id }) => id,
+        app: ({ app }) => app,
+        health: ({ health }) => health,
+        error: ({ error }) => error?.code ?? "",
+      },
     },
-  );
-  showCommand(connection, tools, CONNECTION, { detailOf });
-  appsCommand(connection, tools);
-  fieldCommands(connection, tools);
-  consentCommands(connection, tools);
-  replaceCommands(connection, tools);
-  remoteAction<Confirmed & { force?: boolean }>(
-    yesOption(commandOn(connection, "delete", CONNECTION, "delete a connection")).option(
-      "--force",
-      "also if sources or actions use it: their runs fail from then on",
-    ),
-    tools,
-    async ({ client, options }, id = "") => {
-      await confirmDeletion(`connection ${plain(id)}`, options);
-      await client.connections.delete(id, { force: options.force === true });
-      print(`${id} was deleted here. Take the access back with the app, too.`);
+    own(connection) {
+      appsCommand(connection, tools);
+      fieldCommands(connection, tools);
+      consentCommands(connection, tools);
+      replaceCommands(connection, tools);
     },
-  );
+    delete: {
+      description: "delete a connection",
+      options: command =>
+        command.option("--force", "also if sources or actions use it: their runs fail from then on"),
+      remove: (client, id, { force }) => client.connections.delete(id, { force: force === true }),
+      done: id => `${id} was deleted here. Take the access back with the app, too.`,
+    },
+  });
 }
 
 function appsCommand(connection: Command, tools: RemoteTools): void {
   const command = connection
     .command("apps")
     .description("list the apps that can be connected by their consent");
-  remoteAction<{ json?: boolean }>(jsonOption(command), tools, async ({ client, options }) => {
+  remoteAction<JsonOption>(jsonOption(command), tools, async ({ client, options }) => {
     const { data: rows } = await client.connections.apps();
     printRows({ rows, hasMore: false }, options, {
       app: ({ slug }) => slug,
@@ -75,11 +70,10 @@ function appsCommand(connection: Command, tools: RemoteTools): void {
   });
 }
 
-interface FieldOptions extends EventRuleOptions {
+interface FieldOptions extends EventRuleOptions, JsonOption {
   name?: string;
   fields?: string;
   appEvents?: boolean;
-  json?: boolean;
 }
 
 const FIELDS = "JSON file with what runs find in $auth, by name; - is the standard input";
@@ -95,32 +89,30 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
   const created = jsonOption(eventRuleOptions(create));
   remoteAction<FieldOptions>(created, tools, async ({ client, options }, app = "") => {
     const fields = await readFields(options.fields ?? "");
-    show(await client.connections.create({ app, fields, ...bodyOf(options) }), options);
+    show(await client.connections.create({ app, fields, ...bodyOf(options) }), options, detailOf);
   });
-  const update = commandOn(
-    connection,
-    "update",
-    CONNECTION,
-    "rename a connection, or replace its fields or how its app's events are read",
-  )
-    .option("--fields <file>", FIELDS)
-    .option("--name <name>", "label shown in lists");
-  const updated = eventRuleOptions(update).option(
-    "--app-events",
-    "read events as the operator says for the app, not by rules of this connection",
-  );
-  remoteAction<FieldOptions>(jsonOption(updated), tools, async ({ client, options }, id = "") => {
-    const { fields: file, appEvents = false } = options;
-    if (appEvents && eventRulesOf(options)) {
-      throw new UsageError("--app-events: goes without --event-name, --event and --challenge");
-    }
-    const body = {
-      ...bodyOf(options),
-      ...(appEvents && { events: null }),
-      ...(file !== undefined && { fields: await readFields(file) }),
-    };
-    if (Object.keys(body).length === 0) throw new UsageError("nothing to change: give an option, see --help");
-    show(await client.connections.update(id, body), options);
+  updateCommand<Connection, Connection, FieldOptions>(connection, tools, CONNECTION, {
+    description: "rename a connection, or replace its fields or how its app's events are read",
+    options: command =>
+      jsonOption(
+        eventRuleOptions(
+          command.option("--fields <file>", FIELDS).option("--name <name>", "label shown in lists"),
+        ).option(
+          "--app-events",
+          "read events as the operator says for the app, not by rules of this connection",
+        ),
+      ),
+    async bodyOf(options) {
+      const { fields: file, appEvents = false } = options;
+      if (appEvents && eventRulesOf(options)) {
+        throw new UsageError("--app-events: goes without --event-name, --event and --challenge");
+      }
+      return {
+        ...bodyOf(options),
+        ...(appEvents && { events: null }),
+        ...(file !== undefined && { fields: await readFields(file) }),
+      };
+    },
   });
 }
 
@@ -132,11 +124,6 @@ const bodyOf = (options: FieldOptions) => {
   const events = eventRulesOf(options);
   return { ...(name !== undefined && { name }), ...(events && { events }) };
 };
-
-function show(connection: Connection, { json }: { json?: boolean }): void {
-  if (json) printJson(connection);
-  else print(detailOf(connection));
-}
 
 function consentCommands(connection: Command, tools: RemoteTools): void {
   remoteAction<{ name?: string; json?: boolean }>(
@@ -153,7 +140,7 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
       printConsent(asked, json);
     },
   );
-  remoteAction<{ json?: boolean }>(
+  remoteAction<JsonOption>(
     jsonOption(commandOn(connection, "reconnect", CONNECTION, "ask for an app's consent again")),
     tools,
     async ({ client, options }, id = "") =>
@@ -164,8 +151,8 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
 /** Commands that replace the token, and the address of the app's events. */
 function replaceCommands(connection: Command, tools: RemoteTools): void {
   const renew = commandOn(connection, "renew", CONNECTION, "renew the token now, although it has time left");
-  remoteAction<{ json?: boolean }>(jsonOption(renew), tools, async ({ client, options }, id = "") =>
-    show(await client.connections.renew(id), options),
+  remoteAction<JsonOption>(jsonOption(renew), tools, async ({ client, options }, id = "") =>
+    show(await client.connections.renew(id), options, detailOf),
   );
   const rotate = commandOn(
     connection,
@@ -173,7 +160,7 @@ function replaceCommands(connection: Command, tools: RemoteTools): void {
     CONNECTION,
     "replace the address of its app's events; the old one works for 24 more hours",
   );
-  remoteAction<{ json?: boolean }>(jsonOption(rotate), tools, async ({ client, options }, id = "") => {
+  remoteAction<JsonOption>(jsonOption(rotate), tools, async ({ client, options }, id = "") => {
     const rotated = await client.connections.rotateEndpoint(id);
     if (options.json) return printJson(rotated);
     print(rotated.endpoint_url ?? "");

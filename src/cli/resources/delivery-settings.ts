@@ -1,15 +1,14 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { fields, note, print, printJson, timeOf } from "../output.ts";
-import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption } from "./list.ts";
-import { commandOn, type Subject } from "./subject.ts";
+import { fields, note, show, timeOf } from "../output.ts";
+import type { RemoteTools } from "../remote/remote-command.ts";
+import { type JsonOption, jsonOption } from "./list.ts";
+import { commandOn, type Subject, thingAction } from "./subject.ts";
 
 type Receiver = Schemas["Webhook"] | Schemas["Destination"];
 
 /** What a webhook and a destination can be given alike. */
-export interface DeliverySettings {
-  json?: boolean;
+export interface DeliverySettings extends JsonOption {
   name?: string;
   description?: string;
   maxInFlight?: number;
@@ -26,9 +25,14 @@ export const deliveryOptions = (command: Command): Command =>
     .option("--ordered", "one event at a time, in order")
     .option("--no-ordered", "as many at once as are allowed");
 
-/** Says which secrets an update removed. */
-export function noteSecretsRemoved({ secrets_removed: names }: { secrets_removed: string[] }): void {
+/** Says which secrets an update removed, and returns what it did. */
+export async function withSecretsNoted<Updated extends { secrets_removed: string[] }>(
+  updating: Promise<Updated>,
+): Promise<Updated> {
+  const updated = await updating;
+  const { secrets_removed: names } = updated;
   if (names.length > 0) note(`Removed, because of another server: ${names.join(", ")}. Give them again.`);
+  return updated;
 }
 
 /** Parses a number that an option has. */
@@ -68,10 +72,10 @@ export const receiverFields = (receiver: Receiver, own: Record<string, unknown>)
   });
 
 /** Adds `test`. */
-export function testCommand(
+export function testCommand<Thing extends { id: string }>(
   group: Command,
   tools: RemoteTools,
-  subject: Subject<Receiver>,
+  subject: Subject<Thing>,
   {
     description,
     send,
@@ -84,11 +88,10 @@ export function testCommand(
   },
 ): void {
   const command = jsonOption(commandOn(group, "test", subject, description));
-  remoteAction<{ json?: boolean }>(command, tools, async ({ client, options }, given = "") => {
-    const result = await send(client, (await subject.find(client, given)).id);
+  thingAction(command, tools, subject, async ({ id }, { client, options }) => {
+    const result = await send(client, id);
     const { status, latency_ms: ms, error, response } = result;
-    if (options.json) printJson(result);
-    else print(fields({ status, ms, error, response }));
+    show(result, options, () => fields({ status, ms, error, response }));
     if (error !== null) process.exitCode = 1;
   });
 }

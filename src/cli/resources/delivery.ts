@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { parseTime } from "../input.ts";
-import { fields, note, print, printJson, table, timeOf } from "../output.ts";
+import { fields, note, print, printJson, show, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption, type ListOptions, listCommand } from "./list.ts";
+import { type JsonOption, jsonOption, type Listing, type ListOptions } from "./list.ts";
 import {
   EMITTERS,
   findEmitterId,
@@ -13,7 +13,7 @@ import {
   NamedOption,
   RECEIVERS,
 } from "./names.ts";
-import { commandOn, type Subject, showCommand } from "./subject.ts";
+import { commandOn, type Subject, subjectCommands } from "./subject.ts";
 
 type Delivery = Schemas["Delivery"];
 type Attempt = Schemas["DeliveryDetail"]["attempts"][number];
@@ -32,63 +32,64 @@ interface SearchOptions extends ListOptions {
 const DELIVERY: Subject<Schemas["DeliveryDetail"]> = {
   word: "delivery",
   given: "dlv_…",
-  find: (client, id) => client.deliveries.get(id),
   names: null,
+  isById: true,
+  find: (client, id) => client.deliveries.get(id),
+  detailOf,
 };
 const STATES = ["pending", "delivered", "failed", "cancelled"];
 
 export function deliveryCommands(program: Command, tools: RemoteTools): void {
-  const delivery = program.command("delivery").description("see deliveries, and retry them");
-  searchCommand(delivery, tools);
-  showCommand(delivery, tools, DELIVERY, { description: "show a delivery with its attempts", detailOf });
-  remoteAction<{ json?: boolean }>(
-    jsonOption(commandOn(delivery, "retry", DELIVERY, "retry a delivery now")),
-    tools,
-    async ({ client, options }, id = "") => {
-      const retried = await client.deliveries.retry(id);
-      if (options.json) printJson(retried);
-      else print(`${retried.id} is ${retried.state}: it is retried now, and its retry schedule restarts.`);
+  subjectCommands(program, tools, DELIVERY, {
+    description: "see deliveries, and retry them",
+    list: SEARCH,
+    show: "show a delivery with its attempts",
+    own(delivery) {
+      const retry = jsonOption(commandOn(delivery, "retry", DELIVERY, "retry a delivery now"));
+      remoteAction<JsonOption>(retry, tools, async ({ client, options }, given = "") =>
+        show(
+          await client.deliveries.retry(given),
+          options,
+          ({ id, state }) => `${id} is ${state}: it is retried now, and its retry schedule restarts.`,
+        ),
+      );
+      recoverCommand(delivery, tools);
     },
-  );
-  recoverCommand(delivery, tools);
+  });
 }
 
-function searchCommand(delivery: Command, tools: RemoteTools): void {
-  const command = delivery
-    .command("list")
-    .description("list deliveries, newest first")
-    .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
-    .addOption(
-      new NamedOption(
-        "--webhook <webhook>",
-        "only those to this webhook or destination: id or name",
-        RECEIVERS,
-      ),
-    )
-    .addOption(new NamedOption("--emitter <emitter>", "only events of this source or workflow", EMITTERS))
-    .option("--channel <name>", "only events of this channel")
-    .option("--status <status>", "only with this result: 503, 5xx, or none for no response")
-    .option("--since <time>", "only events since a date, or a time ago such as 2h", text => parseTime(text))
-    .option("--until <time>", "only events until a date, or a time ago", text => parseTime(text))
-    .option("--text <words>", "only with these words in the payload, if the server finds payloads");
-  listCommand<Delivery, SearchOptions>(
-    command,
-    tools,
-    async function* (client, page, options) {
-      yield* client.deliveries.list({ ...page, ...(await queryOf(client, options)) });
-    },
-    {
-      id: ({ id }) => id,
-      state: ({ state, reason }) => (reason === null ? state : `${state} (${reason})`),
-      attempts: ({ attempts_made }) => attempts_made,
-      result: ({ last_attempt }) => last_attempt?.status ?? last_attempt?.error,
-      webhook: ({ webhook_id }, nameOf) => nameOf(webhook_id),
-      event: ({ event_id }) => event_id,
-      created: ({ created_at }) => timeOf(created_at * 1000),
-    },
-    { showsOthers: true },
-  );
-}
+const SEARCH: Listing<Delivery, SearchOptions> = {
+  description: "list deliveries, newest first",
+  options: command =>
+    command
+      .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
+      .addOption(
+        new NamedOption(
+          "--webhook <webhook>",
+          "only those to this webhook or destination: id or name",
+          RECEIVERS,
+        ),
+      )
+      .addOption(new NamedOption("--emitter <emitter>", "only events of this source or workflow", EMITTERS))
+      .option("--channel <name>", "only events of this channel")
+      .option("--status <status>", "only with this result: 503, 5xx, or none for no response")
+      .option("--since <time>", "only events since a date, or a time ago such as 2h", text => parseTime(text))
+      .option("--until <time>", "only events until a date, or a time ago", text => parseTime(text))
+      .option("--text <words>", "only with these words in the payload, if the server finds payloads"),
+  async *read(client, page, options) {
+    yield* client.deliveries.list({ ...page, ...(await queryOf(client, options)) });
+  },
+  columns: {
+    id: ({ id }) => id,
+    state: ({ state, reason }) => (reason === null ? state : `${state} (${reason})`),
+    attempts: ({ attempts_made }) => attempts_made,
+    result: ({ last_attempt }) => last_attempt?.status ?? last_attempt?.error,
+    webhook: ({ webhook_id }, nameOf) => nameOf(webhook_id),
+    event: ({ event_id }) => event_id,
+    created: ({ created_at }) => timeOf(created_at * 1000),
+  },
+  showsOthers: true,
+};
 
 async function queryOf(client: Headwater, options: SearchOptions) {
   const { state, webhook, emitter, channel, status, since, until, text } = options;

@@ -1,22 +1,21 @@
 import { Argument, type Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { readTextFile, UsageError } from "../input.ts";
-import { print, printJson } from "../output.ts";
+import { askSecret, readTextFile, UsageError } from "../input.ts";
+import { show } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import {
   type DeliverySettings,
   deliveryBodyOf,
   deliveryOptions,
-  noteSecretsRemoved,
   parseCount,
   receiverFields,
   stateOf,
   testCommand,
+  withSecretsNoted,
 } from "./delivery-settings.ts";
-import { listCommand } from "./list.ts";
 import { DESTINATIONS, findDestination } from "./names.ts";
-import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
+import { activeCommands, type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Destination = Schemas["Destination"];
 type Options = DeliverySettings & KindOptions;
@@ -24,8 +23,10 @@ type Options = DeliverySettings & KindOptions;
 const DESTINATION: Subject<Destination> = {
   word: "destination",
   given: "id or name",
-  find: findDestination,
   names: DESTINATIONS,
+  find: findDestination,
+  detailOf,
+  update: (client, id, body) => withSecretsNoted(client.destinations.update(id, body)),
 };
 
 const HELP = `
@@ -37,42 +38,53 @@ An action is a destination too: headwater action deploy makes it. docs/destinati
 
 /** Commands that see and change destinations, actions included (docs/destinations.md). */
 export function destinationCommands(program: Command, tools: RemoteTools): void {
-  const destination = program
-    .command("destination")
-    .description("see and change streams, queues, buckets and actions, to which events are delivered")
-    .addHelpText("after", HELP);
-  listCommand(
-    destination.command("list").description("list the destinations, actions too"),
-    tools,
-    (client, page) => client.destinations.list(page),
-    {
-      name: ({ name }) => name,
-      id: ({ id }) => id,
-      kind: ({ kind }) => kind,
-      state: stateOf,
-      url: ({ url }) => url,
+  subjectCommands(program, tools, DESTINATION, {
+    description: "see and change streams, queues, buckets and actions, to which events are delivered",
+    help: HELP,
+    list: {
+      description: "list the destinations, actions too",
+      read: (client, page) => client.destinations.list(page),
+      columns: {
+        name: ({ name }) => name,
+        id: ({ id }) => id,
+        kind: ({ kind }) => kind,
+        state: stateOf,
+        url: ({ url }) => url,
+      },
     },
-  );
-  showCommand(destination, tools, DESTINATION, { detailOf });
-  createCommand(destination, tools);
-  updateCommand(destination, tools);
-  activeCommands(destination, tools, DESTINATION, (client, id, body) => client.destinations.update(id, body));
-  testCommand(destination, tools, DESTINATION, {
-    description: "send a test event now; exit code 1 unless it is confirmed",
-    send: (client, id) => client.destinations.test(id),
-  });
-  deleteCommand(destination, tools, DESTINATION, {
-    description: "delete a destination with its subscriptions; what is pending is cancelled",
-    remove: (client, id) => client.destinations.delete(id),
+    own(destination) {
+      createCommand(destination, tools);
+      updateCommand<Destination, Destination, Options>(destination, tools, DESTINATION, {
+        description:
+          "change what is given of a destination; another address removes its secret unless it is given again",
+        options: command => kindOptions(deliveryOptions(command.option("--address <url>", ADDRESS))),
+        async bodyOf(options, find) {
+          const { kind } = await find();
+          const settings = await settingsOf(kind, options);
+          return { ...deliveryBodyOf(options), ...(settings && { [kind]: settings }) };
+        },
+      });
+      activeCommands(destination, tools, DESTINATION);
+      testCommand(destination, tools, DESTINATION, {
+        description: "send a test event now; exit code 1 unless it is confirmed",
+        send: (client, id) => client.destinations.test(id),
+      });
+    },
+    delete: {
+      description: "delete a destination with its subscriptions; what is pending is cancelled",
+      remove: (client, id) => client.destinations.delete(id),
+    },
   });
 }
+
+const ADDRESS = "address of the server or bucket, without a password";
 
 function createCommand(destination: Command, tools: RemoteTools): void {
   const command = destination
     .command("create")
     .description("create a destination; a bucket's secret key is asked for")
     .addArgument(new Argument("<kind>", "what it is").choices(KINDS))
-    .argument("<url>", "address of the server or bucket, without a password");
+    .argument("<url>", ADDRESS);
   remoteAction<Options>(
     kindOptions(deliveryOptions(command)),
     tools,
@@ -84,37 +96,9 @@ function createCommand(destination: Command, tools: RemoteTools): void {
         secret: options.secret || kind === "s3",
       });
       const created = await client.destinations.create({ ...deliveryBodyOf(options), [kind]: settings });
-      show(created, options);
+      show(created, options, detailOf);
     },
   );
-}
-
-function updateCommand(destination: Command, tools: RemoteTools): void {
-  const command = commandOn(
-    destination,
-    "update",
-    DESTINATION,
-    "change what is given of a destination; another address removes its secret unless it is given again",
-  ).option("--address <url>", "address of the server or bucket, without a password");
-  remoteAction<Options>(
-    kindOptions(deliveryOptions(command)),
-    tools,
-    async ({ client, options }, given = "") => {
-      const { id, kind } = await findDestination(client, given);
-      const settings = await settingsOf(kind, options);
-      const body = { ...deliveryBodyOf(options), ...(settings && { [kind]: settings }) };
-      if (Object.keys(body).length === 0)
-        throw new UsageError("nothing to change: give an option, see --help");
-      const updated = await client.destinations.update(id, body);
-      noteSecretsRemoved(updated);
-      show(updated, options);
-    },
-  );
-}
-
-function show(destination: Destination, { json }: { json?: boolean }): void {
-  if (json) printJson(destination);
-  else print(detailOf(destination));
 }
 
 function detailOf(destination: Destination): string {
@@ -207,7 +191,6 @@ function checkAddress(url: string): void {
 }
 
 async function askFor(setting: string): Promise<string> {
-  const { askSecret } = await import("../remote/ask-secret.ts");
   const what = setting.replaceAll("_", " ");
   return askSecret(`${what}, not shown: `, what);
 }

@@ -8,24 +8,30 @@ const PAGE = 100;
 /** So many things of a kind are known by their names; others keep their ids. */
 const MOST_NAMES = 1000;
 
-/**
- * Makes a command a list: the rows that `read` goes over, in these columns for people, or as JSON for programs. `read` gets
- * the size of a page, and what the command was called with. With `showsOthers` its columns have ids of other things.
- */
+/** What the command `list` of a group shows. */
+export interface Listing<Row, Options extends ListOptions = ListOptions> {
+  description: string;
+  /** Goes over the rows; gets the size of a page, and what the command was called with. */
+  read: (client: Headwater, page: { limit: number }, options: Options) => AsyncIterable<Row>;
+  /** What people see of them; programs get JSON. */
+  columns: Columns<Row>;
+  /** Whether columns have ids of other things. */
+  showsOthers?: boolean;
+  options?: (command: Command) => Command;
+}
+
+/** Adds `list`. */
 export function listCommand<Row, Options extends ListOptions = ListOptions>(
-  command: Command,
+  group: Command,
   tools: RemoteTools,
-  read: (client: Headwater, page: { limit: number }, options: Options) => AsyncIterable<Row>,
-  columns: Columns<Row>,
-  { showsOthers = false }: { showsOthers?: boolean } = {},
+  { description, read, columns, showsOthers = false, options: own = one => one }: Listing<Row, Options>,
 ): void {
+  const command = listOptions(own(group.command("list").description(description)));
   const hasIds = showsOthers || ("name" in columns && "id" in columns);
-  const listing = hasIds ? idsOption(listOptions(command)) : listOptions(command);
+  const listing = hasIds ? command.option("--ids", "show ids, of which names are shown otherwise") : command;
   remoteAction<Options>(listing, tools, async ({ client, options }) => {
-    const rows = await firstRows(
-      read(client, { limit: Math.min(options.limit, PAGE) }, options),
-      options.limit,
-    );
+    const page = { limit: Math.min(options.limit, PAGE) };
+    const rows = await firstRows(read(client, page, options), options.limit);
     const isNamed = showsOthers && !options.json && !options.ids && rows.rows.length > 0;
     printRows(rows, options, columns, isNamed ? await firstNames(client) : new Map());
   });
@@ -46,20 +52,19 @@ async function firstNames(client: Headwater): Promise<Map<string, string>> {
   ]);
 }
 
+export interface JsonOption {
+  json?: boolean;
+}
+
 /** Adds `--json` to a command. */
 export const jsonOption = (command: Command): Command => command.option("--json", "print the API's JSON");
-
-/** Adds `--ids` to a command that prints names. */
-const idsOption = (command: Command): Command =>
-  command.option("--ids", "show ids, of which names are shown otherwise");
 
 /** Adds the options of a list. */
 export const listOptions = (command: Command, limit = 100): Command =>
   jsonOption(command).option("--limit <n>", "how many rows to show, newest first", parseLimit, limit);
 
 /** The options of every list. */
-export interface ListOptions {
-  json?: boolean;
+export interface ListOptions extends JsonOption {
   /** Whether ids are shown of what has a name. */
   ids?: boolean;
   limit: number;

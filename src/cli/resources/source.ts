@@ -1,44 +1,48 @@
 import type { Command } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { parseJsonOption } from "../input.ts";
-import { fields, plain, print, printJson, printJsonLine, shortened, timeOf } from "../output.ts";
+import { fields, plain, print, printJson, printJsonLine, shortened, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { stopSignal } from "../run.ts";
-import { jsonOption, type ListOptions, listCommand, listOptions } from "./list.ts";
+import { type JsonOption, jsonOption, type ListOptions, listOptions } from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
-import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
+import { activeCommands, commandOn, type Subject, subjectCommands, thingAction } from "./subject.ts";
 
 type Source = Schemas["Source"];
 
-const SOURCE: Subject<Schemas["SourceDetail"]> = {
+const SOURCE: Subject<Schemas["SourceDetail"], Source> = {
   word: "source",
   given: "id or name slug",
-  find: findSource,
   names: SOURCES,
+  find: findSource,
+  detailOf,
+  update: (client, id, body) => client.sources.update(id, body),
 };
 
 export function sourceCommands(program: Command, tools: RemoteTools): void {
-  const source = program.command("source").description("see, watch and change event sources");
-  listCommand(
-    source.command("list").description("list the sources"),
-    tools,
-    (client, page) => client.sources.list(page),
-    {
-      name: ({ name_slug }) => name_slug,
-      id: ({ id }) => id,
-      active: ({ active }) => active,
-      trigger: triggerOf,
-      updated: ({ updated_at }) => timeOf(updated_at * 1000),
+  subjectCommands(program, tools, SOURCE, {
+    description: "see, watch and change event sources",
+    list: {
+      description: "list the sources",
+      read: (client, page) => client.sources.list(page),
+      columns: {
+        name: ({ name_slug }) => name_slug,
+        id: ({ id }) => id,
+        active: ({ active }) => active,
+        trigger: triggerOf,
+        updated: ({ updated_at }) => timeOf(updated_at * 1000),
+      },
     },
-  );
-  showCommand(source, tools, SOURCE, { detailOf });
-  sourceEventCommands(source, tools);
-  activeCommands(source, tools, SOURCE, (client, id, body) => client.sources.update(id, body));
-  runCommand(source, tools);
-  rotateCommand(source, tools);
-  deleteCommand(source, tools, SOURCE, {
-    description: "delete a source with its events, memory and subscriptions",
-    remove: (client, id) => client.sources.delete(id),
+    own(source) {
+      sourceEventCommands(source, tools);
+      activeCommands(source, tools, SOURCE);
+      runCommand(source, tools);
+      rotateCommand(source, tools);
+    },
+    delete: {
+      description: "delete a source with its events, memory and subscriptions",
+      remove: (client, id) => client.sources.delete(id),
+    },
   });
 }
 
@@ -48,28 +52,24 @@ function runCommand(source: Command, tools: RemoteTools): void {
     "what run receives; needed by a source without a timer",
     parseJsonOption,
   );
-  remoteAction<{ event?: { value: unknown }; json?: boolean }>(
+  thingAction<Schemas["SourceDetail"], JsonOption & { event?: { value: unknown } }>(
     jsonOption(command),
     tools,
-    async ({ client, options }, id = "") => {
-      const found = await findSource(client, id);
+    SOURCE,
+    async ({ id, name }, { client, options }) => {
       const body = options.event ? { event: options.event.value } : {};
-      const { run_id } = await client.sources.run(found.id, body);
-      if (options.json) printJson({ run_id });
-      else print(`${found.name} (${found.id}) runs: ${run_id}`);
+      const { run_id } = await client.sources.run(id, body);
+      show({ run_id }, options, () => `${name} (${id}) runs: ${run_id}`);
     },
   );
 }
 
 function rotateCommand(source: Command, tools: RemoteTools): void {
   const description = "replace the address of its endpoint; the old one ends at once";
-  const command = commandOn(source, "rotate-endpoint", SOURCE, description);
-  remoteAction<{ json?: boolean }>(jsonOption(command), tools, async ({ client, options }, id = "") => {
-    const found = await findSource(client, id);
-    const rotated = await client.sources.rotateEndpoint(found.id);
-    if (options.json) printJson(rotated);
-    else print(triggerOf(rotated) ?? "");
-  });
+  const command = jsonOption(commandOn(source, "rotate-endpoint", SOURCE, description));
+  thingAction(command, tools, SOURCE, async ({ id }, { client, options }) =>
+    show(await client.sources.rotateEndpoint(id), options, rotated => triggerOf(rotated) ?? ""),
+  );
 }
 
 /** What makes it run: an address, or a timer; null for neither. */
@@ -176,9 +176,9 @@ function addView(command: Command, tools: RemoteTools, view: View, given = "id o
       else for (const row of rows) print(view.lineOf(row));
       return;
     }
-    const show = (row: Summary) => (options.json ? printJsonLine(row) : print(view.lineOf(row)));
-    for (const row of rows) show(row);
-    await follow(client, { id, view, shown: rows, show });
+    const say = (row: Summary) => (options.json ? printJsonLine(row) : print(view.lineOf(row)));
+    for (const row of rows) say(row);
+    await follow(client, { id, view, shown: rows, say });
   });
 }
 
@@ -186,17 +186,17 @@ interface Following {
   id: string;
   view: View;
   shown: readonly Summary[];
-  show: (row: Summary) => void;
+  say: (row: Summary) => void;
 }
 
 /** Shows what comes behind what was shown. A lost connection is opened again where it ended. */
-async function follow(client: Headwater, { id, view, shown, show }: Following): Promise<void> {
+async function follow(client: Headwater, { id, view, shown, say }: Following): Promise<void> {
   const keyOf = ({ id: eventId, metadata }: Summary) => `${metadata.name} ${eventId}`;
   const keys = new Set(shown.map(keyOf));
   const lastEventId = shown.at(-1)?.id ?? "0-0";
   for await (const message of client.watch({ emitters: [id], lastEventId, signal: stopSignal() })) {
     if (!("summary" in message) || !(view.kinds as string[]).includes(message.type)) continue;
     if (keys.has(keyOf(message.summary))) continue;
-    show(message.summary);
+    say(message.summary);
   }
 }

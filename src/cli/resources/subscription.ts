@@ -1,16 +1,9 @@
 import type { Command } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import {
-  type Confirmed,
-  confirmDeletion,
-  parseObjectOption,
-  readTextFile,
-  UsageError,
-  yesOption,
-} from "../input.ts";
-import { fields, placeOf, plain, print, printJson, timeOf } from "../output.ts";
+import { parseJsonOption, parseObjectOption, readTextFile, UsageError } from "../input.ts";
+import { fields, note, placeOf, plain, print, printJson, show, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption, listCommand } from "./list.ts";
+import { type JsonOption, jsonOption } from "./list.ts";
 import {
   EMITTERS,
   findEmitterId,
@@ -20,13 +13,11 @@ import {
   NamedArgument,
   SUBSCRIPTIONS,
 } from "./names.ts";
-import { commandOn, type Subject, showCommand } from "./subject.ts";
-import { subscriptionTestCommand } from "./subscription-test.ts";
+import { type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Subscription = Schemas["Subscription"];
 
-interface ChangeOptions {
-  json?: boolean;
+interface ChangeOptions extends JsonOption {
   channel?: string;
   filter?: Record<string, unknown>;
   /** A file; false for none. */
@@ -36,46 +27,52 @@ interface ChangeOptions {
 const SUBSCRIPTION: Subject<Subscription> = {
   word: "subscription",
   given: "sub_…",
-  find: (client, id) => client.subscriptions.get(id),
   names: SUBSCRIPTIONS,
+  isById: true,
+  find: (client, id) => client.subscriptions.get(id),
+  detailOf,
+  update: (client, id, body) => client.subscriptions.update(id, body),
 };
 const FILTER = "only events that match (docs/filters.md); {} is none";
 const FUNCTION = "file with the code that each event goes through (docs/functions.md)";
 
 export function subscriptionCommands(program: Command, tools: RemoteTools): void {
-  const subscription = program
-    .command("subscription")
-    .description("see and change which listener gets which events");
-  listCommand(
-    subscription.command("list").description("list the subscriptions"),
-    tools,
-    (client, page) => client.subscriptions.list(page),
-    {
-      id: ({ id }) => id,
-      emitter: ({ emitter_id }, nameOf) => nameOf(emitter_id),
-      channel: ({ event_name }) => event_name,
-      listener: ({ listener_id }, nameOf) => nameOf(listener_id),
-      filter: ({ filter }) => filter,
-      function: functionOf,
+  subjectCommands(program, tools, SUBSCRIPTION, {
+    description: "see and change which listener gets which events",
+    list: {
+      description: "list the subscriptions",
+      read: (client, page) => client.subscriptions.list(page),
+      columns: {
+        id: ({ id }) => id,
+        emitter: ({ emitter_id }, nameOf) => nameOf(emitter_id),
+        channel: ({ event_name }) => event_name,
+        listener: ({ listener_id }, nameOf) => nameOf(listener_id),
+        filter: ({ filter }) => filter,
+        function: functionOf,
+      },
+      showsOthers: true,
     },
-    { showsOthers: true },
-  );
-  showCommand(subscription, tools, SUBSCRIPTION, {
-    description: "show a subscription with its function and the function's errors",
-    detailOf,
+    show: "show a subscription with its function and the function's errors",
+    own(subscription) {
+      createCommand(subscription, tools);
+      updateCommand<Subscription, Subscription, ChangeOptions>(subscription, tools, SUBSCRIPTION, {
+        description: "change what is given of a subscription",
+        options: command =>
+          jsonOption(
+            command
+              .option("--filter <json>", FILTER, parseObjectOption)
+              .option("--function <file>", FUNCTION)
+              .option("--no-function", "events are sent as they are"),
+          ),
+        bodyOf: changesOf,
+      });
+      subscriptionTestCommand(subscription, tools);
+    },
+    delete: {
+      description: "end a subscription",
+      remove: (client, id) => client.subscriptions.delete(id),
+    },
   });
-  createCommand(subscription, tools);
-  updateCommand(subscription, tools);
-  subscriptionTestCommand(subscription, tools);
-  remoteAction<Confirmed>(
-    yesOption(commandOn(subscription, "delete", SUBSCRIPTION, "end a subscription")),
-    tools,
-    async ({ client, options }, id = "") => {
-      await confirmDeletion(`subscription ${plain(id)}`, options);
-      await client.subscriptions.delete(id);
-      print(`${id} was deleted.`);
-    },
-  );
 }
 
 function createCommand(subscription: Command, tools: RemoteTools): void {
@@ -110,22 +107,9 @@ function createCommand(subscription: Command, tools: RemoteTools): void {
         ...(options.channel !== undefined && { event_name: options.channel }),
         ...changes,
       });
-      show(created, options);
+      show(created, options, detailOf);
     },
   );
-}
-
-function updateCommand(subscription: Command, tools: RemoteTools): void {
-  const command = commandOn(subscription, "update", SUBSCRIPTION, "change what is given of a subscription")
-    .option("--filter <json>", FILTER, parseObjectOption)
-    .option("--function <file>", FUNCTION)
-    .option("--no-function", "events are sent as they are");
-  remoteAction<ChangeOptions>(jsonOption(command), tools, async ({ client, options }, id = "") => {
-    const changes = await changesOf(options);
-    if (Object.keys(changes).length === 0)
-      throw new UsageError("nothing to change: give an option, see --help");
-    show(await client.subscriptions.update(id, changes), options);
-  });
 }
 
 async function changesOf({ filter, function: file }: ChangeOptions) {
@@ -138,11 +122,6 @@ async function changesOf({ filter, function: file }: ChangeOptions) {
 async function findListenerId(client: Headwater, idOrName: string): Promise<string> {
   if (/^(p|dc)_/.test(idOrName) || isDestinationId(idOrName)) return idOrName;
   return (await findReceiver(client, idOrName)).id;
-}
-
-function show(subscription: Subscription, { json }: { json?: boolean }): void {
-  if (json) printJson(subscription);
-  else print(detailOf(subscription));
 }
 
 /** What a list says of its function. */
@@ -170,3 +149,83 @@ function detailOf(subscription: Subscription): string {
 
 /** A tab is not a control character here: code is indented by it. */
 const lineOf = (line: string) => line.split("\t").map(plain).join("\t");
+
+interface TestOptions {
+  json?: boolean;
+  channel?: string;
+  filter?: Record<string, unknown>;
+  function?: string;
+  event?: { value: unknown };
+}
+
+/** Adds `test`: a filter or a function is tried, and nothing is stored or sent. */
+function subscriptionTestCommand(subscription: Command, tools: RemoteTools): void {
+  const command = subscription
+    .command("test")
+    .description("try a filter or a function on the last events; nothing is stored or sent")
+    .addArgument(
+      new NamedArgument("<emitter>", "source (id or name slug) or workflow (id or name)", EMITTERS),
+    )
+    .option("--channel <name>", "channel, $errors or $logs (default: the default channel)")
+    .option("--filter <json>", "shows which events match, and why the others don't", parseObjectOption)
+    .option("--function <file>", "shows what its code makes of them; exit code 1 if it fails on one")
+    .option("--event <json>", "with --function: this event instead of the last ones", parseJsonOption);
+  remoteAction<TestOptions>(jsonOption(command), tools, async ({ client, options }, emitter = "") => {
+    const { filter, function: file, event } = options;
+    if ((filter === undefined) === (file === undefined))
+      throw new UsageError("--filter, --function: exactly one of them is needed");
+    if (event !== undefined && file === undefined) throw new UsageError("--event: goes with --function");
+    if (filter !== undefined) return testFilter(client, emitter, options, filter);
+    await testFunction(client, emitter, options, await readTextFile(file ?? ""));
+  });
+}
+
+const channelOf = ({ channel }: TestOptions) => (channel === undefined ? {} : { event_name: channel });
+
+async function testFilter(
+  client: Headwater,
+  emitter: string,
+  options: TestOptions,
+  filter: Record<string, unknown>,
+): Promise<void> {
+  const emitter_id = await findEmitterId(client, emitter);
+  const tested = await client.subscriptions.testFilter({ emitter_id, filter, ...channelOf(options) });
+  if (options.json) return printJson(tested);
+  const rows = tested.results.map(({ event_id, emitted_at_ms, matched, reason }) => [
+    event_id,
+    timeOf(emitted_at_ms),
+    matched,
+    reason,
+  ]);
+  if (rows.length > 0) print(table(["event", "emitted", "matches", "reason"], rows));
+  note(`${tested.matched} of ${tested.tested} events match.`);
+}
+
+async function testFunction(
+  client: Headwater,
+  emitter: string,
+  options: TestOptions,
+  code: string,
+): Promise<void> {
+  const { results } = await client.subscriptions.testFunction({
+    emitter_id: await findEmitterId(client, emitter),
+    function: code,
+    ...channelOf(options),
+    ...(options.event && { events: [options.event.value] }),
+  });
+  if (options.json) printJson({ results });
+  else if (results.length === 0) note("There are no events: give one with --event.");
+  else {
+    const rows = results.map(({ event_id, ms, error, dropped, result }) => [
+      event_id,
+      ms.toFixed(1),
+      error ? `error: ${error.message}${placeOf(error)}` : dropped ? "dropped" : JSON.stringify(result),
+    ]);
+    print(table(["event", "ms", "result"], rows));
+    const logs = results.flatMap(({ event_id, logs }) =>
+      logs.map(({ level, message }) => [event_id, level, message]),
+    );
+    if (logs.length > 0) print(`\n${table(["event", "level", "message"], logs)}`);
+  }
+  if (results.some(({ error }) => error !== null)) process.exitCode = 1;
+}

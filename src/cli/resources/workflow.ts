@@ -1,18 +1,21 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { fields, print, printJson, timeOf } from "../output.ts";
+import { fields, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption, listCommand } from "./list.ts";
+import { type JsonOption, jsonOption } from "./list.ts";
 import { findWorkflow, WORKFLOWS } from "./names.ts";
-import { commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
+import { type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
-type Workflow = Schemas["WorkflowDetail"];
+/** `dropped` is shown of a single one only. */
+type Workflow = Schemas["Workflow"] & Pick<Partial<Schemas["WorkflowDetail"]>, "dropped">;
 
 const WORKFLOW: Subject<Workflow> = {
   word: "workflow",
   given: "id or name",
-  find: findWorkflow,
   names: WORKFLOWS,
+  find: findWorkflow,
+  detailOf,
+  update: (client, id, body) => client.workflows.update(id, body as { name: string }),
 };
 
 const HELP = `
@@ -24,60 +27,43 @@ yours may receive what a workflow listens to (docs/jobs.md).
 
 /** Commands that see and change workflows: what programs publish as, and engines listen as. */
 export function workflowCommands(program: Command, tools: RemoteTools): void {
-  const workflow = program
-    .command("workflow")
-    .description("see and change workflows, as which your programs publish events")
-    .addHelpText("after", HELP);
-  listCommand(
-    workflow.command("list").description("list the workflows"),
-    tools,
-    (client, page) => client.workflows.list(page),
-    {
-      name: ({ name }) => name,
-      id: ({ id }) => id,
-      created: ({ created_at }) => timeOf(created_at * 1000),
+  subjectCommands(program, tools, WORKFLOW, {
+    description: "see and change workflows, as which your programs publish events",
+    help: HELP,
+    list: {
+      description: "list the workflows",
+      read: (client, page) => client.workflows.list(page),
+      columns: {
+        name: ({ name }) => name,
+        id: ({ id }) => id,
+        created: ({ created_at }) => timeOf(created_at * 1000),
+      },
     },
-  );
-  showCommand(workflow, tools, WORKFLOW, { detailOf });
-  const create = workflow
-    .command("create")
-    .description("register a workflow")
-    .argument("<name>", "shown in lists; commands find it by this name too");
-  remoteAction<{ json?: boolean }>(jsonOption(create), tools, async ({ client, options }, name = "") => {
-    show(await client.workflows.create({ name }), options);
-  });
-  const update = commandOn(workflow, "update", WORKFLOW, "rename a workflow").requiredOption(
-    "--name <name>",
-    "shown in lists",
-  );
-  remoteAction<{ json?: boolean; name: string }>(
-    jsonOption(update),
-    tools,
-    async ({ client, options }, given = "") => {
-      const { id } = await findWorkflow(client, given);
-      show(await client.workflows.update(id, { name: options.name }), options);
+    own(workflow) {
+      const create = workflow
+        .command("create")
+        .description("register a workflow")
+        .argument("<name>", "shown in lists; commands find it by this name too");
+      remoteAction<JsonOption>(jsonOption(create), tools, async ({ client, options }, name = "") =>
+        show(await client.workflows.create({ name }), options, detailOf),
+      );
+      updateCommand<Workflow, Workflow, JsonOption & { name: string }>(workflow, tools, WORKFLOW, {
+        description: "rename a workflow",
+        options: command => jsonOption(command.requiredOption("--name <name>", "shown in lists")),
+        bodyOf: ({ name }) => ({ name }),
+      });
     },
-  );
-  deleteCommand(workflow, tools, WORKFLOW, {
-    description: "delete a workflow with its subscriptions and summaries; its deliveries go on",
-    remove: (client, id) => client.workflows.delete(id),
+    delete: {
+      description: "delete a workflow with its subscriptions and summaries; its deliveries go on",
+      remove: (client, id) => client.workflows.delete(id),
+    },
   });
 }
 
-function show(workflow: Schemas["Workflow"], { json }: { json?: boolean }): void {
-  if (json) printJson(workflow);
-  else print(detailOf(workflow));
-}
-
-const detailOf = ({
-  id,
-  name,
-  created_at,
-  updated_at,
-  dropped,
-}: Omit<Workflow, "dropped"> & Partial<Workflow>) =>
-  fields({
+function detailOf({ id, name, created_at, updated_at, dropped }: Workflow): string {
+  return fields({
     ...{ id, name, dropped },
     created: timeOf(created_at * 1000),
     updated: timeOf(updated_at * 1000),
   });
+}
