@@ -1,4 +1,4 @@
-// runs-long: npm test has test/cli/catalogue/causes.test.ts
+// runs-long: npm test has test/cli/catalogue/report.test.ts
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// runs-long: npm test has test/cli/catalogue/causes.test.ts
+// runs-long: npm test has test/cli/catalogue/report.test.ts
 
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
