@@ -15,7 +15,7 @@ import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
 import { connectionRoutes } from "./connections/routes.ts";
-import { destinationDeliveryRoutes } from "./deliveries/destination-routes.ts";
+import { destinationDeliveryRoutes } from "./deliveries/listener-routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
 import { actionRoutes } from "./destinations/action/routes.ts";

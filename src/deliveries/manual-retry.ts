@@ -6,8 +6,8 @@ import { Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { isSubscriptionEnded } from "../subscriptions/ended.ts";
-import { connectedBy } from "./attempt/connected-by.ts";
 import { noteChange } from "./attempt/note.ts";
+import { connectedBy } from "./attempt/sendable.ts";
 import { requeue } from "./dispatch/requeue.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "config" | "clock" | "activity">;

@@ -1,3 +1,4 @@
+import { notFound } from "../lib/errors.ts";
 import { firstIdAt, newId } from "../lib/ids.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type Recovery, type Webhook, Webhooks } from "../models/webhook.ts";
@@ -5,6 +6,8 @@ import type { Platform } from "../platform.ts";
 import { enqueue, jobState } from "../queues/define-queue.ts";
 import { deliveries, recoverJobId } from "../queues/deliveries.ts";
 import { rejectDisabled } from "./manual-retry.ts";
+import { presentRecovery } from "./present.ts";
+import type { RecoveryView } from "./schema.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "queues" | "clock">;
 
@@ -52,4 +55,24 @@ export async function startRecovery(platform: Deps, webhook: Webhook, sinceMs: n
 async function isInProgress(platform: Deps, webhookId: string, { id, state }: Recovery): Promise<boolean> {
   const jobId = recoverJobId({ webhook_id: webhookId, recovery_id: id });
   return state === "running" && (await jobState(platform, deliveries, jobId)) === "live";
+}
+
+/**
+ * Has a worker retry the failed deliveries since a moment (Unix seconds), or only counts them (`dry_run`). Throws `conflict`
+ * for a disabled webhook or destination.
+ */
+export async function requestRecovery(
+  platform: Parameters<typeof startRecovery>[0],
+  webhook: Webhook,
+  { since, dry_run }: { since: number; dry_run?: boolean },
+): Promise<RecoveryView> {
+  if (!dry_run) return presentRecovery(await startRecovery(platform, webhook, since * 1000));
+  const count = await countFailed(platform, webhook, since * 1000);
+  return { count, recovered: 0, state: "counted", since, started_at_ms: null, finished_at_ms: null };
+}
+
+/** Returns the progress of the last recovery. Throws `not-found` if there was none. */
+export function readRecovery({ recovery }: Webhook): RecoveryView {
+  if (!recovery) throw notFound("recovery");
+  return presentRecovery(recovery);
 }

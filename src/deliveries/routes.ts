@@ -3,7 +3,6 @@ import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
-import { ownDelivery } from "./find.ts";
 import {
   type ListenerDeps,
   listsDeliveries,
@@ -13,7 +12,7 @@ import {
 } from "./listener-routes.ts";
 import { retryDelivery } from "./manual-retry.ts";
 import { presentDelivery } from "./present.ts";
-import { readDetail } from "./read-detail.ts";
+import { ownDelivery, readDetail, searchDeliveries } from "./read.ts";
 import {
   DeliveryDetail,
   DeliveryExpand,
@@ -21,7 +20,6 @@ import {
   DeliverySearch,
   DeliveryView,
 } from "./schema.ts";
-import { searchDeliveries } from "./search.ts";
 
 type Deps = ListenerDeps & Pick<Platform, "activity">;
 

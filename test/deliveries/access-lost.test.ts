@@ -5,7 +5,7 @@ import { createUser } from "../../src/accounts/users.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../../src/deliveries/dispatch/dispatch.ts";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
-import { readDetail } from "../../src/deliveries/read-detail.ts";
+import { readDetail } from "../../src/deliveries/read.ts";
 import { startRecovery } from "../../src/deliveries/recover.ts";
 import { startReplay } from "../../src/deliveries/replays/start.ts";
 import { openDeliveriesHandler } from "../../src/deliveries/worker/handle-job.ts";

@@ -1,4 +1,4 @@
-import { sendTest } from "../../src/deliveries/attempt/send-test.ts";
+import { sendTest } from "../../src/deliveries/attempt/send.ts";
 import { createDestination } from "../../src/destinations/create.ts";
 import type { NewDestinationBody } from "../../src/destinations/schema.ts";
 import { newId } from "../../src/lib/ids.ts";

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
-import { sendTest } from "../../src/deliveries/attempt/send-test.ts";
+import { sendTest } from "../../src/deliveries/attempt/send.ts";
 import { createDestination } from "../../src/destinations/create.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { OWNER, webhookOf } from "../deliveries/fixtures.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { sendTest } from "../../src/deliveries/attempt/send-test.ts";
+import { sendTest } from "../../src/deliveries/attempt/send.ts";
 import { createDestination } from "../../src/destinations/create.ts";
 import { emit, OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";

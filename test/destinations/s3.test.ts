@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sendTest } from "../../src/deliveries/attempt/send-test.ts";
+import { sendTest } from "../../src/deliveries/attempt/send.ts";
 import { createDestination } from "../../src/destinations/create.ts";
 import { updateDestination } from "../../src/destinations/update.ts";
 import type { Destination } from "../../src/models/webhook.ts";

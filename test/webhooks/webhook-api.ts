@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
-import { destinationDeliveryRoutes } from "../../src/deliveries/destination-routes.ts";
+import { destinationDeliveryRoutes } from "../../src/deliveries/listener-routes.ts";
 import { deliveryRoutes } from "../../src/deliveries/routes.ts";
 import { destinationRoutes } from "../../src/destinations/routes.ts";
 import { requestLog } from "../../src/http/request-log.ts";

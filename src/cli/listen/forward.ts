@@ -1,6 +1,5 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { messageHeaders } from "../../deliveries/attempt/message-headers.ts";
-import { signatureHeaders } from "../../deliveries/attempt/sign.ts";
+import { messageHeaders, signatureHeaders } from "../../deliveries/attempt/sign.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { EgressError } from "../../egress/egress-error.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";

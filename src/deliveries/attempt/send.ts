@@ -1,10 +1,23 @@
 import { sendToAction } from "../../destinations/action/send.ts";
-import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../../destinations/message.ts";
+import type {
+  EndpointResponse,
+  Message,
+  SendDeps,
+  SendToDestination,
+  SendToWebhook,
+} from "../../destinations/message.ts";
+import { MAX_RESPONSE_BYTES, outcomeOf } from "../../destinations/outcome.ts";
 import { sendToRabbitMq } from "../../destinations/rabbitmq/send.ts";
 import { sendToRedisStream } from "../../destinations/redis-stream/send.ts";
 import { sendToS3 } from "../../destinations/s3/send.ts";
+import { newId } from "../../lib/ids.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
-import { sendToEndpoint } from "./send-http.ts";
+import type { Platform } from "../../platform.ts";
+import { traceHeaders } from "../../tracing/trace-context.ts";
+import { openSigningKeys } from "../../webhooks/signing-keys.ts";
+import { responseText } from "./response-text.ts";
+import { messageHeaders, signatureHeaders } from "./sign.ts";
 
 /** How each kind of destination is handed a message. */
 const sendTo: Record<DestinationKind, SendToDestination> = {
@@ -27,4 +40,61 @@ export function send(
 ): Promise<EndpointResponse> {
   if (!isDestination(webhook)) return sendToEndpoint(platform, webhook, message, signal, atMs);
   return sendTo[webhook.kind](platform, webhook, message, signal, atMs);
+}
+
+function requestHeaders(
+  platform: Pick<Platform, "secrets" | "config">,
+  webhook: Webhook,
+  message: Message,
+  atMs: number,
+): Record<string, string> {
+  const keys = openSigningKeys(platform.secrets, webhook.signing_keys, atMs);
+  const custom = webhook.headers === null ? {} : JSON.parse(platform.secrets.open(webhook.headers));
+  return {
+    ...custom,
+    ...messageHeaders(platform.config, message),
+    "x-headwater-attempt": String(message.attempt),
+    ...traceHeaders(message.trace),
+    ...signatureHeaders({ id: message.id, timestamp: unixSeconds(atMs), body: message.body }, keys),
+  };
+}
+
+/** Signs a message and POSTs it to a webhook (docs/design.md#delivery-to-a-webhook); `atMs` is the `webhook-timestamp`. */
+const sendToEndpoint: SendToWebhook = async (platform, webhook, message, signal, atMs) => {
+  const headers = requestHeaders(platform, webhook, message, atMs);
+  return await outcomeOf(signal, async () => {
+    const response = await platform.egress.request(webhook.url, {
+      method: "POST",
+      headers,
+      body: message.body,
+      timeoutMs: platform.config.deliveries.timeoutMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      // The receiver knows it by its `webhook-id`.
+      isRepeatable: true,
+      ...(signal && { signal }),
+    });
+    const [retryAfter = null] = [response.headers["retry-after"]].flat();
+    return { status: response.status, response: responseText(response), retryAfter };
+  });
+};
+
+/**
+ * Sends one test event to a webhook or destination now, over the same path as real deliveries, and returns what the endpoint
+ * responded. It is not a delivery: not recorded, not retried, without effect on the webhook's health. A disabled webhook
+ * can be tested too.
+ */
+export async function sendTest(
+  platform: SendDeps,
+  webhook: Webhook,
+): Promise<{ status: number | null; latency_ms: number; error: string | null; response: string }> {
+  const now = platform.clock();
+  const { status, latencyMs, error, response } = await send(platform, webhook, {
+    id: newId("dlv", now),
+    eventId: `${now}-0`,
+    emitterId: webhook._id,
+    eventName: "$test",
+    attempt: 1,
+    body: JSON.stringify({ test: true, webhook_id: webhook._id, sent_at_ms: now }),
+  });
+  return { status, latency_ms: latencyMs, error, response };
 }

@@ -1,10 +1,11 @@
+import { createDeferredBatcher } from "../../lib/batcher.ts";
 import { divide } from "../../lib/divide.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import { hopsField } from "../../lib/hops.ts";
 import { newToken } from "../../lib/ids.ts";
 import { Deliveries } from "../../models/delivery.ts";
-import type { PendingDispatch, StoredEvent } from "../../models/event.ts";
+import { type PendingDispatch, type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Subscription } from "../../models/subscription.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
@@ -161,4 +162,21 @@ export function firstDeliveryIds({
 }: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">): string[] {
   const listeners = pending_dispatch?.listeners ?? [];
   return listeners.map(([subscriptionId]) => deliveryId({ id: _id, event_id }, subscriptionId));
+}
+
+/** Removes `pending_dispatch` from stored events (by their ids), a little later and many at a time. Never throws. */
+export type ClearPendingDispatch = (storedEventIds: string[]) => void;
+
+export function openClearPendingDispatch(platform: Pick<Platform, "mongo" | "log">): ClearPendingDispatch {
+  return createDeferredBatcher(
+    async ids => {
+      await StoredEvents(platform.mongo).updateMany(
+        { _id: { $in: ids } },
+        { $unset: { pending_dispatch: 1 } },
+        // Not by a majority: if a failover loses it, the sweep looks once more.
+        { writeConcern: { w: 1 } },
+      );
+    },
+    error => platform.log.debug({ err: error }, "pending dispatches are left to the sweep"),
+  );
 }

@@ -13,14 +13,14 @@ import {
   recordLaterAttempts,
   type ToRecord,
 } from "../attempt/record.ts";
-import { openClearPendingDispatch } from "../dispatch/outbox.ts";
+import { openClearPendingDispatch } from "../dispatch/dispatch.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
 import { openRateLimits } from "../limits/rate.ts";
-import { openAttemptReads } from "./attempt-reads.ts";
-import { Detached } from "./detached.ts";
 import { drain } from "./drain.ts";
 import { makeFirstAttempts } from "./first-attempts.ts";
+import { openAttemptReads } from "./load-due.ts";
+import { Detached } from "./make-attempts.ts";
 import { parkFirstAttempts } from "./put-off.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";

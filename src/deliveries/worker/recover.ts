@@ -2,7 +2,7 @@ import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type Recovery, type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Recover } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
-import { type MaybeSendable, selectSendable } from "../attempt/select-sendable.ts";
+import { type MaybeSendable, selectSendable } from "../attempt/sendable.ts";
 import { requeue } from "../dispatch/requeue.ts";
 import type { DeliveryDeps, LogFields } from "./shared.ts";
 

@@ -6,7 +6,7 @@ import { Webhooks } from "../../models/webhook.ts";
 import type { ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { describeError } from "../../store/set-aside.ts";
-import { selectSendable } from "../attempt/select-sendable.ts";
+import { selectSendable } from "../attempt/sendable.ts";
 import { requeue } from "../dispatch/requeue.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";
 import type { DeliveryDeps, LogFields } from "./shared.ts";

@@ -4,12 +4,12 @@ import type { Platform } from "../../platform.ts";
 import type { Attempted, RetryOptions } from "../attempt/attempt.ts";
 import type { ToRecord } from "../attempt/record.ts";
 import { type DispatchedEvent, type DispatchListener, newDelivery } from "../dispatch/create.ts";
-import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
+import type { ClearPendingDispatch } from "../dispatch/dispatch.ts";
 import type { InFlight } from "../limits/in-flight.ts";
 import type { NoPermit, PermitCache } from "../limits/permit-cache.ts";
 import type { RateLimits } from "../limits/rate.ts";
-import type { AttemptReads } from "./attempt-reads.ts";
-import type { Detached } from "./detached.ts";
+import type { AttemptReads } from "./load-due.ts";
+import type { Detached } from "./make-attempts.ts";
 import type { Transform, Transformed } from "./transform.ts";
 
 /** What the deliveries worker needs of the platform. */

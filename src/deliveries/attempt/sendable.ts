@@ -1,9 +1,8 @@
-import { subscriberAccess } from "../../accounts/access.ts";
+import { type Connected, subscriberAccess } from "../../accounts/access.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import { StoredEvents } from "../../models/event.ts";
-import { Subscriptions } from "../../models/subscription.ts";
+import { type StoredEvent, StoredEvents } from "../../models/event.ts";
+import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import type { Platform } from "../../platform.ts";
-import { connectedBy } from "./connected-by.ts";
 
 /** What must be read of a delivery to know whether it may be sent again. */
 export type MaybeSendable = Pick<Delivery, "emit_id" | "subscription_id" | "subscriber_id" | "owner_id">;
@@ -39,4 +38,19 @@ export async function selectSendable<Row extends MaybeSendable>(
     }
   }
   return sendable;
+}
+
+/**
+ * Returns the accounts that a delivery connects. Its subscription is null if it was deleted, perhaps with its emitter, and its
+ * event if it is no longer kept: then nothing of the emitter's is left to be sent. A delivery of an earlier release does not
+ * name its subscriber: without its subscription, access was asked at its first attempt only.
+ */
+export function connectedBy(
+  { owner_id, subscriber_id }: Pick<Delivery, "owner_id" | "subscriber_id">,
+  subscription: Pick<Subscription, "owner_id"> | null | undefined,
+  event: Pick<StoredEvent, "owner_id"> | null | undefined,
+): Connected {
+  const subscriber = subscription?.owner_id ?? subscriber_id;
+  if (subscriber === undefined) return { subscriber: owner_id, emitter: owner_id, listener: owner_id };
+  return { subscriber, emitter: event?.owner_id ?? subscriber, listener: owner_id };
 }

@@ -1,0 +1,160 @@
+import type { QueryFilter } from "mongoose";
+import { firstIdAt } from "../lib/ids.ts";
+import { JsonText } from "../lib/json-text.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { Deliveries, type Delivery } from "../models/delivery.ts";
+import { StoredEvents } from "../models/event.ts";
+import { TransformedPayloads } from "../models/transformed-payload.ts";
+import type { Webhook } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { countCached, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { findWebhook } from "../webhooks/find.ts";
+import { messageHeaders, SIGNATURE_HEADERS } from "./attempt/sign.ts";
+import { presentDelivery, presentWithAttempts } from "./present.ts";
+import type {
+  DeliveryDetail,
+  DeliveryFilter,
+  DeliveryRequest,
+  DeliverySearch,
+  DeliveryView,
+} from "./schema.ts";
+import { countRead, findSelected, indexedFilters, selectDeliveries, sum } from "./select/select.ts";
+import type { SearchScope, Selection } from "./select/selection.ts";
+
+/**
+ * Returns a delivery with its attempts and with what they send, which is derived and not stored; never a signature or the
+ * value of a custom header. `isExpanded` adds the event, if its emitter is one of these owners'.
+ */
+export async function readDetail(
+  platform: Pick<Platform, "mongo" | "config">,
+  delivery: Delivery,
+  { owners, isExpanded }: { owners: string[]; isExpanded: boolean },
+): Promise<DeliveryDetail> {
+  const [request, payload] = await Promise.all([
+    describeRequest(platform, delivery),
+    isExpanded ? readPayload(platform, delivery, owners) : {},
+  ]);
+  return { ...presentWithAttempts(delivery), request, ...payload };
+}
+
+/** What a function made of an event is as little for others than the readers of its emitter as the event itself. */
+async function readPayload(
+  { mongo }: Pick<Platform, "mongo">,
+  { _id, emit_id }: Delivery,
+  owners: string[],
+): Promise<Pick<DeliveryDetail, "event" | "transformed_event">> {
+  const [stored, transformed] = await Promise.all([
+    StoredEvents(mongo)
+      .findOne({ _id: emit_id, owner_id: { $in: owners } }, { event: 1 })
+      .lean(),
+    TransformedPayloads(mongo).findById(_id, { body: 1 }).lean(),
+  ]);
+  if (!stored) return {};
+  return {
+    event: new JsonText(stored.event),
+    ...(transformed && { transformed_event: new JsonText(transformed.body) }),
+  };
+}
+
+async function describeRequest(
+  platform: Pick<Platform, "mongo" | "config">,
+  { _id, webhook_id, owner_id, event_id, emitter_id, event_name, hops }: Delivery,
+): Promise<DeliveryRequest | null> {
+  const webhook = await findWebhook(platform, webhook_id, [owner_id]);
+  if (!webhook) return null;
+  const message = { id: _id, eventId: event_id, emitterId: emitter_id, eventName: event_name, hops };
+  return {
+    method: "POST",
+    url: webhook.url,
+    headers: messageHeaders(platform.config, message),
+    secret_header_names: [...SIGNATURE_HEADERS, ...webhook.header_names],
+    webhook_updated_at: webhook.updated_at,
+  };
+}
+
+/** Returns a delivery of one of these owners, otherwise null (docs/design.md#guarantee-6). */
+async function findDelivery(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Delivery | null> {
+  return await Deliveries(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean<Delivery | null>();
+}
+
+/** The access rule of routes whose path names a delivery. */
+export const ownDelivery = { kind: "resource", what: "delivery", load: findDelivery } as const;
+
+/** The key has the hash tag of the webhook, like its other keys, so that they share one slot of a Redis Cluster. */
+const countKey = (keys: Platform["keys"], webhookId: string, filter: unknown[]) =>
+  keys.listCount(webhookId, `deliveries-${filter.map(part => part ?? "").join("-")}`);
+
+/** Returns a page of a webhook's deliveries, newest first, filtered by state and by the time of their events. */
+export async function listDeliveries(
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  webhook: Webhook,
+  { state, since, until }: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<DeliveryView>> {
+  const idRange = {
+    ...(since !== undefined && { $gte: firstIdAt("dlv", since * 1000) }),
+    ...(until !== undefined && { $lt: firstIdAt("dlv", (until + 1) * 1000) }),
+  };
+  const filter: QueryFilter<Delivery> = {
+    webhook_id: webhook._id,
+    ...(state && { state }),
+    ...(Object.keys(idRange).length > 0 && { _id: idRange }),
+  };
+  const found = await pageOf(Deliveries(platform.mongo), filter, page, {
+    // A list shows only the last attempt; all attempts of a page would be megabytes.
+    projection: { attempts: { $slice: -1 } },
+    countCache: {
+      redis: platform.redis,
+      key: countKey(platform.keys, webhook._id, [state, since, until]),
+    },
+  });
+  return mapPage(found, presentDelivery);
+}
+
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "config">;
+
+/**
+ * Returns a page of deliveries over all webhooks of an account, newest first. A page whose filter has no index ends early
+ * after `LIMITS.deliveriesSearched` deliveries, perhaps empty: its end cursor goes on. `total_count` is then that of the
+ * newest so many.
+ */
+export async function searchDeliveries(
+  platform: Deps,
+  scope: SearchScope,
+  search: DeliverySearch,
+  page: PageRequest,
+): Promise<Page<DeliveryView>> {
+  const selection = await selectDeliveries(platform, scope, search);
+  const [{ isEnd: _, ...found }, totalCount] = await Promise.all([
+    findSelected(platform, selection, page),
+    countAll(platform, { scope, search, selection }),
+  ]);
+  return mapPage({ ...found, totalCount }, presentDelivery);
+}
+
+async function countAll(
+  { mongo, redis, keys }: Deps,
+  { scope, search, selection }: { scope: SearchScope; search: DeliverySearch; selection: Selection },
+): Promise<number> {
+  const model = Deliveries(mongo);
+  const { read } = selection;
+  const filters = indexedFilters(selection);
+  if (read !== null || selection.text !== null)
+    return await countRead({ mongo }, selection, LIMITS.deliveriesSearched.value);
+  const list = `all-deliveries-${[search.webhook_id, search.state, search.since, search.until].map(part => part ?? "").join("-")}`;
+  return await countCached(
+    async limit =>
+      sum(
+        await Promise.all(
+          filters.map(filter => model.countDocuments(filter, limit === undefined ? {} : { limit })),
+        ),
+      ),
+    { redis, key: keys.listCount(scope.owner, list) },
+  );
+}
