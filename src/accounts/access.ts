@@ -1,5 +1,7 @@
 import { Memberships } from "../models/organization.ts";
+import { ApiKeys } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
+import { findLiveSession } from "./sessions/authenticate.ts";
 
 /** Returns true if the account is the owner itself, or a user who is a member of the owning organization. */
 export async function canAccess(
@@ -69,4 +71,22 @@ export async function subscriberAccessNow(
   const { subscriber, emitter, listener } = connected;
   if (subscriber !== emitter || subscriber !== listener) await platform.routing.refresh();
   return await subscriberAccess(platform, connected);
+}
+
+type Deps = Pick<Platform, "mongo" | "clock">;
+
+/** Why a key or a session gives no access to an account's resources any more. */
+export type AccessLost = "key-revoked" | "session-ended" | "access-lost";
+
+/**
+ * Returns why the credential of a caller gives no access to what an account owns; null if it does. `keyId` is that of the
+ * caller: an API key or a session.
+ */
+export async function accessLost(platform: Deps, keyId: string, ownerId: string): Promise<AccessLost | null> {
+  const isSession = keyId.startsWith("ses_");
+  const userId = isSession
+    ? (await findLiveSession(platform, keyId))?.user_id
+    : (await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean())?.user_id;
+  if (userId === undefined) return isSession ? "session-ended" : "key-revoked";
+  return (await canAccess(platform, userId, ownerId)) ? null : "access-lost";
 }

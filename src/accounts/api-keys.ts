@@ -6,7 +6,7 @@ import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
-import { organizationsOf } from "./memberships.ts";
+import { organizationsOf } from "./members.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 

@@ -1,4 +1,5 @@
 import { AppError, notFound } from "../lib/errors.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
@@ -66,4 +67,17 @@ export async function removeMember(
   const { deletedCount } = await Memberships(platform.mongo).deleteOne({ _id: `${orgId}-${userId}` });
   if (deletedCount === 0) throw notFound("member");
   await platform.routing.invalidate([orgId, userId]);
+}
+
+/** Returns a function that returns the organizations of one of these users. */
+export async function organizationsOf(
+  platform: Pick<Platform, "mongo">,
+  userIds: string[],
+): Promise<(userId: string) => string[]> {
+  if (userIds.length === 0) return () => [];
+  const memberships = await Memberships(platform.mongo)
+    .find({ user_id: { $in: userIds } })
+    .lean();
+  const byUser = groupBy(memberships, membership => membership.user_id);
+  return userId => (byUser.get(userId) ?? []).map(membership => membership.org_id);
 }

@@ -5,7 +5,7 @@ import { type ApiKey, ApiKeys } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { type KeyOrigin, newKey } from "./api-keys.ts";
-import { findLiveSession } from "./sessions/find-callers.ts";
+import { findLiveSession } from "./sessions/authenticate.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 

@@ -3,8 +3,14 @@ import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { snakeCase } from "../limits/plan-limits.ts";
 import type { Platform } from "../platform.ts";
-import { billingPeriod, type DayUsage, invocationsThisPeriod, usagePerDay, usageToday } from "./usage.ts";
-import { usageOf } from "./usage-of-limits.ts";
+import {
+  billingPeriod,
+  type DayUsage,
+  invocationsThisPeriod,
+  usageOf,
+  usagePerDay,
+  usageToday,
+} from "./usage.ts";
 import { readUser } from "./users.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queued" | "routing" | "clock" | "config">;

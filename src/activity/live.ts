@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { accessLost } from "../accounts/access-lost.ts";
+import { accessLost } from "../accounts/access.ts";
 import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
 import { presentDelivery } from "../deliveries/present.ts";
 import { findEmitter } from "../events/find-emitter.ts";
@@ -9,7 +9,7 @@ import { eventMs } from "../lib/event-id.ts";
 import type { Delivery } from "../models/delivery.ts";
 import type { RunRecord } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
-import { presentRun } from "../runs/list.ts";
+import { presentRun } from "../runs/routes.ts";
 import type { AccountActivity } from "../store/activity.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ownDestination } from "../destinations/find.ts";
+import { ownDestination } from "../destinations/destinations.ts";
 import { MAX_LIMIT } from "../http/pagination.ts";
 import { data, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";

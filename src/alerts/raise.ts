@@ -4,7 +4,6 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { type Alert, Alerts, type AlertType } from "../models/alert.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-import { lineOf } from "./line-of.ts";
 
 export type AlertDeps = Pick<Platform, "mongo" | "clock" | "metrics" | "log">;
 
@@ -76,4 +75,27 @@ export async function raiseAlert(
     );
   if (isNew) metrics.count("alerts_raised_total", { type });
   return isNew;
+}
+
+/** The channel on which an account emits its alerts; no other emitter has it (docs/alerts.md). */
+export const ALERTS = "$alerts";
+
+/** Returns true for the id of an account, a user's or an organization's, which emits nothing but alerts. */
+export const isAccountId = (id: string): boolean => /^[uo]_[0-9A-Za-z]{16}$/.test(id);
+
+/** Control characters, line breaks, halves of surrogate pairs, and marks that turn the direction of a text. */
+const NOT_TEXT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/**
+ * Returns a text, which may be anybody's, as one line of at most `most` characters: nothing in it can begin another line of
+ * a mail, or look like one.
+ */
+export function lineOf(text: string, most: number): string {
+  const characters = [
+    ...text
+      .slice(0, 4 * most)
+      .replace(NOT_TEXT, " ")
+      .trim(),
+  ];
+  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
 }

@@ -37,7 +37,7 @@ export function userCommands(program: Command, run: Run): void {
     .argument("<user id>", "u_…")
     .action((userId: string) =>
       run(async platform => {
-        const { endAllSessions } = await import("../accounts/sessions/end-all.ts");
+        const { endAllSessions } = await import("../accounts/sessions/sessions.ts");
         return endAllSessions(platform, userId);
       }),
     );
@@ -127,7 +127,7 @@ export function appCommands(program: Command, run: Run): void {
       ? undefined
       : await askSecret("client secret, not shown: ", "client secret");
     return run(async platform => {
-      const { setApp } = await import("../connections/apps/set.ts");
+      const { setApp } = await import("../connections/apps/apps.ts");
       const how = isPublic ? "none" : (tokenAuth ?? "basic");
       return setApp(platform, {
         ...{ slug, ...options, authorizeParams: param, clientSecret, tokenAuth: how },
@@ -138,7 +138,7 @@ export function appCommands(program: Command, run: Run): void {
   app
     .command("list")
     .description("list the registered apps")
-    .action(() => run(async platform => (await import("../connections/apps/list.ts")).listApps(platform)));
+    .action(() => run(async platform => (await import("../connections/apps/apps.ts")).listApps(platform)));
   yesOption(
     app
       .command("delete")
@@ -146,7 +146,7 @@ export function appCommands(program: Command, run: Run): void {
       .argument("<slug>"),
   ).action(async (slug: string, options: Confirmed) => {
     await confirmDeletion(`app ${slug}`, options);
-    await run(async platform => (await import("../connections/apps/delete.ts")).deleteApp(platform, slug));
+    await run(async platform => (await import("../connections/apps/apps.ts")).deleteApp(platform, slug));
   });
 }
 

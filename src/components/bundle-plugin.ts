@@ -11,9 +11,9 @@ import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
 import { type PackageFiles, packageRoot, placeOf } from "./package-files.ts";
-import { filesOfPackage } from "./package-tree.ts";
 import { PLACE_OF } from "./place-of.ts";
 import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
+import { filesOfPackage } from "./share-packages.ts";
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";

@@ -1,3 +1,5 @@
+import type { ComponentDescription } from "../sandbox/protocol.ts";
+
 /** What a component's own files do, as their text shows it. */
 export interface CodeTraits {
   /** They call `respond`, so that the response to an HTTP request waits (docs/component-api.md#events-given-to-run). */
@@ -22,3 +24,13 @@ export function codeTraits(code: string): CodeTraits {
     addsSlash: own.some(part => SLASH_ADDED.test(part)),
   };
 }
+
+/** What a component is deployed as. */
+export type ComponentType = "source" | "action";
+
+/** True for a component that an event runs as a destination; all others are deployed as sources (docs/component-api.md#actions). */
+export const isAction = ({ type }: Pick<ComponentDescription, "type">): boolean => type === "action";
+
+/** Code that names no type is a source. */
+export const typeOf = (description: Pick<ComponentDescription, "type">): ComponentType =>
+  isAction(description) ? "action" : "source";

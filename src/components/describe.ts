@@ -4,8 +4,7 @@ import type { BundleText } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
 import type { BuiltBundle } from "./builder/with-built.ts";
-import { type CodeTraits, codeTraits } from "./code-traits.ts";
-import { isAction } from "./is-action.ts";
+import { type CodeTraits, codeTraits, isAction } from "./code-traits.ts";
 
 /** The description of a saved component. */
 export interface DescribedComponent extends ComponentDescription, CodeTraits {}

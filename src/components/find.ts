@@ -1,6 +1,13 @@
 import { MAX_NAMED, meantBy } from "../accounts/meant-by.ts";
+import { AppError } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
+import { Sources } from "../models/source.ts";
+import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { transaction } from "../store/mongo.ts";
+import { pageOf } from "../store/page.ts";
+import type { ComponentType } from "./code-traits.ts";
+import { releaseBundle } from "./store-bundle.ts";
 
 type Deps = Pick<Platform, "mongo">;
 
@@ -84,3 +91,38 @@ export const componentToRun = {
   load: findComponentToRun,
   errors: ["conflict"],
 } as const;
+
+/** Returns a page of an account's components, newest first; with `type` only those. */
+export function listComponents(
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  owner: string,
+  page: Parameters<typeof pageOf>[2],
+  type?: ComponentType,
+) {
+  const filter = { owner_id: owner, ...(type && { "description.type": { $in: WRITTEN[type] } }) };
+  const list = type ? `components-${type}` : "components";
+  return pageOf(Components(platform.mongo), filter, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, list) },
+  });
+}
+
+/** What the code of each type says; null: nothing. */
+const WRITTEN: Record<ComponentType, (string | null)[]> = { action: ["action"], source: ["source", null] };
+
+/**
+ * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source or an action uses the
+ * component, even one of another account: it may use a published component, or that of a member.
+ */
+export async function deleteComponent(
+  platform: Pick<Platform, "mongo">,
+  component: Component,
+): Promise<void> {
+  await transaction(platform.mongo, async session => {
+    const used = await Sources(platform.mongo).exists({ component_id: component._id }).session(session);
+    if (used) throw new AppError("conflict", "a source uses this component");
+    const runs = await Webhooks(platform.mongo).exists({ component_id: component._id }).session(session);
+    if (runs) throw new AppError("conflict", "an action uses this component");
+    await Components(platform.mongo).deleteOne({ _id: component._id }, { session });
+    await releaseBundle(platform.mongo, session, component.bundle_hash);
+  });
+}

@@ -1,6 +1,6 @@
 import type { Component } from "../models/component.ts";
 import type { ComponentDescription } from "../sandbox/protocol.ts";
-import { typeOf } from "./is-action.ts";
+import { typeOf } from "./code-traits.ts";
 
 /** Returns a component as the API shows it (docs/rest-api.md#component). */
 export function presentComponent(component: Component) {

@@ -3,14 +3,12 @@ import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { deleteComponent } from "./delete.ts";
-import { findComponent, findOwnComponent, findPublished } from "./find.ts";
-import { CODE_SOURCES } from "./given-code.ts";
-import { listComponents } from "./list.ts";
+import { deleteComponent, findComponent, findOwnComponent, findPublished, listComponents } from "./find.ts";
+import { CODE_SOURCES } from "./given-files.ts";
 import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";
 import { CODE_FIELDS, ComponentFiles, ComponentSchema, TypeOfComponent } from "./schema.ts";
-import { readFiles } from "./stored-files.ts";
+import { readFiles } from "./stored-bundle.ts";
 
 type Deps = Pick<
   Platform,

@@ -10,12 +10,12 @@ import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { type Built, withBuilt } from "./builder/with-built.ts";
 import { describeComponent } from "./describe.ts";
-import { type GivenCode, loaderOf } from "./given-code.ts";
+import { type GivenCode, loaderOf } from "./given-files.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { hashOfFile } from "./module-graph.ts";
 import type { GivenFiles } from "./read-files.ts";
 import { formOfBundles, storeBundle } from "./store-bundle.ts";
-import { addFiles, packFiles } from "./stored-files.ts";
+import { addFiles, packFiles } from "./stored-bundle.ts";
 
 export type SaveDeps = Pick<
   Platform,

@@ -1,7 +1,6 @@
 import type { Stats } from "node:fs";
-import { link, lstat, readFile, rename } from "node:fs/promises";
-import { join } from "node:path";
-import { filesOfPackage } from "./package-tree.ts";
+import { link, lstat, readdir, readFile, rename } from "node:fs/promises";
+import { join, posix } from "node:path";
 
 /** A package of a set, as it is on disk. */
 export interface PackageCopy {
@@ -77,4 +76,20 @@ async function linkEqual(source: string, target: string, found: Stats): Promise<
   } catch {
     return false;
   }
+}
+
+/**
+ * Returns the paths of a package's own files, in the folder of the packages: without those of the packages inside of it, and
+ * without links.
+ *
+ * @param root the package's folder, in the folder of the packages
+ */
+export async function filesOfPackage(folder: string, root: string): Promise<string[]> {
+  const entries = await readdir(join(folder, root), { withFileTypes: true });
+  const found = entries.map(async entry => {
+    const inside = posix.join(root, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : filesOfPackage(folder, inside);
+    return entry.isFile() ? [inside] : [];
+  });
+  return (await Promise.all(found)).flat();
 }

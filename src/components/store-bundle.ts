@@ -14,7 +14,7 @@ import { bundlesInParts } from "../store/schema/migrations/0015-bundles-in-parts
 import { readState } from "../store/schema/state.ts";
 import type { PackedPart } from "./builder/order.ts";
 import type { Built } from "./builder/with-built.ts";
-import { isLargeBundle } from "./large-bundle.ts";
+import { isLargeBundle } from "./bundle-parts.ts";
 
 /** MongoDB's documents have at most 16 MB. Of a packed bundle beyond this, the further chunks are documents of their own. */
 const CHUNK_BYTES = LIMITS.bundleChunkBytes.value;

@@ -3,12 +3,23 @@ import { createWriteStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { promisify } from "node:util";
+import { createGunzip, gunzip, gzip } from "node:zlib";
 import type { Connection } from "mongoose";
 import { AppError } from "../lib/errors.ts";
-import { BundleChunks, BundleParts, Bundles, chunkId, type StoredBundle } from "../models/component.ts";
+import {
+  BundleChunks,
+  BundleParts,
+  Bundles,
+  type Component,
+  Components,
+  chunkId,
+  type StoredBundle,
+} from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import type { BundleFile } from "../sandbox/bundle.ts";
+import { hashOfFile } from "./module-graph.ts";
+import type { GivenFiles } from "./read-files.ts";
 
 /**
  * Returns a component's bundle, which is read when a sandbox needs its file. That throws `not-found` if it no longer exists, and
@@ -60,4 +71,32 @@ async function* packedChunks(
 function bytesOf(stored: Buffer | { value(): Uint8Array } | undefined): Buffer {
   if (stored === undefined) return Buffer.alloc(0);
   return Buffer.isBuffer(stored) ? stored : Buffer.from(stored.value());
+}
+
+const pack = promisify(gzip);
+const unpack = promisify(gunzip);
+
+/** Returns the files of a component as its document has them. */
+export const packFiles = (given: GivenFiles): Promise<Buffer> => pack(JSON.stringify(given));
+
+/** Stores the files of a component that a release saved which kept none of them. */
+export async function addFiles(
+  { mongo }: Pick<Platform, "mongo">,
+  id: string,
+  given: GivenFiles,
+): Promise<void> {
+  const files = await packFiles(given);
+  await Components(mongo).updateOne({ _id: id, files: { $exists: false } }, { $set: { files } });
+}
+
+/** Returns the files of a component, none if its code is all of it, and null if they were not kept. */
+export async function readFiles(
+  { mongo }: Pick<Platform, "mongo">,
+  { _id, code, code_hash }: Component,
+): Promise<{ files: Record<string, string> | null; entry: string | null }> {
+  const stored = await Components(mongo)
+    .findById(_id, { files: 1 })
+    .lean<{ files?: { buffer: Buffer } } | null>();
+  if (stored?.files) return JSON.parse((await unpack(stored.files.buffer)).toString());
+  return { files: code_hash === hashOfFile(code) ? {} : null, entry: null };
 }

@@ -1,8 +1,7 @@
 import { connectedProps, type StoredProps } from "../props/configure.ts";
 import type { CallError, DescribedProp } from "../sandbox/protocol.ts";
 import { callErrorOf, connectionGone, notWorking } from "./connection-failed.ts";
-import { isFresh, mayRenew } from "./freshness.ts";
-import { lookUpConnection } from "./look-up.ts";
+import { isFresh, lookUpConnection, mayRenew } from "./look-up.ts";
 import type { UsedToken } from "./note-use.ts";
 import { type RenewDeps, renewConnection } from "./renew.ts";
 import { openSecrets } from "./secrets.ts";

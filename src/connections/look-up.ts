@@ -23,3 +23,36 @@ export async function lookUpConnection(
   );
   return found.get(id);
 }
+
+/** A token is renewed before a run when less than this is left of it. Milliseconds. */
+const MARGIN_MS = 5 * 60_000;
+
+/** Returns true if a connection's credentials may be used without renewing them first. */
+export function isFresh(connection: Connection, nowMs: number): boolean {
+  const { health, renew_from_ms } = connection;
+  if (health === "broken") return false;
+  const isDue = isRejected(connection) || (renew_from_ms !== null && nowMs >= renew_from_ms);
+  if (!isDue) return true;
+  return !hasEnded(connection, nowMs) && !mayRenew(connection, nowMs);
+}
+
+/** Returns true unless a renewal of the connection has failed for good, or a moment ago. */
+export const mayRenew = ({ health, retry_at_ms }: Connection, nowMs: number): boolean =>
+  health !== "broken" && (retry_at_ms === null || nowMs >= retry_at_ms);
+
+/** Returns true if its app has rejected a connection's access token, which is to be renewed. */
+export const isRejected = ({ rejection, version }: Pick<Connection, "rejection" | "version">): boolean =>
+  rejection?.version === version;
+
+/** Returns true if a connection's access token has ended, or counts as ended. */
+export const hasEnded = (connection: Connection, nowMs: number): boolean =>
+  isRejected(connection) || (connection.expires_at_ms !== null && nowMs >= connection.expires_at_ms);
+
+/**
+ * Returns from when a token that lives so long is renewed: 5 minutes before its end. One that lives less than 10 minutes would
+ * then be renewed before most runs, so that is done when half of its life is over. Without a refresh token it is used to its
+ * end.
+ */
+export function renewFromMs(nowMs: number, livesMs: number, isRenewable: boolean): number {
+  return isRenewable ? nowMs + livesMs - Math.min(MARGIN_MS, livesMs / 2) : nowMs + livesMs;
+}

@@ -1,8 +1,9 @@
+import type { ClientSession } from "mongoose";
+import { type AlertDeps, raiseAlert } from "../alerts/raise.ts";
 import { type Connection, type ConnectionFault, Connections, type Rejection } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
 import type { CallResult } from "../sandbox/protocol.ts";
-import { isRejected } from "./freshness.ts";
-import { lookUpConnection } from "./look-up.ts";
+import { isRejected, lookUpConnection } from "./look-up.ts";
 import { openSecrets } from "./secrets.ts";
 
 type Deps = Pick<Platform, "mongo" | "routing" | "secrets" | "clock" | "log">;
@@ -108,4 +109,29 @@ const pauseMs = ({ times }: Rejection): number =>
 /** Returns what changes when that which had failed succeeds. */
 function worksAgain({ fault }: Connection): Change {
   return { rejection: null, ...(fault?.code === REJECTED && { fault: null }) };
+}
+
+/**
+ * Raises the alert `connection.broken` for a connection that has stopped working, together with what `session` stores of it.
+ * It is raised once, until the connection works again. `fault` has no secret and nothing that the app sent but its error code.
+ */
+export async function noteConnectionBroken(
+  platform: AlertDeps,
+  { _id, owner_id, app, name, health }: Connection,
+  { code, message, at_ms }: ConnectionFault,
+  session: ClientSession,
+): Promise<void> {
+  platform.log.warn({ connection_id: _id, owner_id, app, health, code }, "connection stopped working");
+  await raiseAlert(
+    platform,
+    {
+      ownerId: owner_id,
+      type: "connection.broken",
+      subject: { id: _id, name },
+      sinceMs: at_ms,
+      message: `The connection ${name} (${_id}) stopped working: ${message}.`,
+      details: { app, health, code },
+    },
+    session,
+  );
 }

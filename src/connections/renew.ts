@@ -7,10 +7,9 @@ import type { Platform } from "../platform.ts";
 import { holdLock } from "../store/lock.ts";
 import { transaction } from "../store/mongo.ts";
 import { connectionGone, notWorking } from "./connection-failed.ts";
-import { hasEnded, isFresh, mayRenew } from "./freshness.ts";
-import { noteConnectionBroken } from "./note-broken.ts";
-import { refreshTokens, type Tokens } from "./oauth/token-client.ts";
-import { isFinal, TokenError } from "./oauth/token-error.ts";
+import { hasEnded, isFresh, mayRenew } from "./look-up.ts";
+import { noteConnectionBroken } from "./note-use.ts";
+import { isFinal, refreshTokens, TokenError, type Tokens } from "./oauth/token-client.ts";
 import { openSecrets, tokenFields } from "./secrets.ts";
 
 export type RenewDeps = Pick<

@@ -2,14 +2,17 @@ import { Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
-import { listApps } from "./apps/list.ts";
-import { askForConnection, askToReconnect } from "./consent/ask.ts";
-import { createConnection } from "./create.ts";
-import { deleteConnection } from "./delete.ts";
+import { listApps } from "./apps/apps.ts";
+import {
+  createConnection,
+  deleteConnection,
+  listConnections,
+  ownConnection,
+  presentConnection,
+  updateConnection,
+} from "./connections.ts";
+import { askForConnection, askToReconnect } from "./consent/begin.ts";
 import { rotateEndpoint } from "./events/rotate-endpoint.ts";
-import { ownConnection } from "./find.ts";
-import { listConnections } from "./list.ts";
-import { presentConnection } from "./present.ts";
 import type { RenewDeps } from "./renew.ts";
 import { renewByHand } from "./renew-by-hand.ts";
 import {
@@ -20,7 +23,6 @@ import {
   NewConnection,
   NewConsent,
 } from "./schema.ts";
-import { updateConnection } from "./update.ts";
 
 const route = routeFor<RenewDeps & Pick<Platform, "config">>();
 const tag = "Connections";

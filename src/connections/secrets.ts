@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Connection, ConnectionSecrets } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
-import { renewFromMs } from "./freshness.ts";
+import { renewFromMs } from "./look-up.ts";
 import type { Tokens } from "./oauth/token-client.ts";
 
 type Deps = Pick<Platform, "secrets" | "clock">;

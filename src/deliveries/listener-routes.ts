@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { ownDestination } from "../destinations/find.ts";
+import { ownDestination } from "../destinations/destinations.ts";
 import { accepted, data, page } from "../http/response.ts";
 import { type RouteRequest, routeFor } from "../http/route.ts";
 import type { Webhook } from "../models/webhook.ts";

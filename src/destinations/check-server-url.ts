@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { checkUrlText } from "../egress/check-url.ts";
 import { bareHost } from "../lib/bare-host.ts";
 import { invalidField } from "../lib/errors.ts";
-import { checkPublicHost } from "../webhooks/check-public-host.ts";
+import { checkPublicHost } from "../webhooks/check-webhook-url.ts";
 
 /** The URL of a server, taken apart. */
 export interface ServerUrl {

@@ -5,14 +5,16 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { exampleWebhook } from "../webhooks/example.ts";
 import type { WebhookDeps } from "../webhooks/routes.ts";
-import { createDestination } from "./create.ts";
-import { deleteDestination } from "./delete.ts";
-import { ownDestination } from "./find.ts";
+import {
+  createDestination,
+  deleteDestination,
+  listDestinations,
+  ownDestination,
+  presentDestination,
+  updateDestination,
+} from "./destinations.ts";
 import { KIND_NAMES } from "./kinds.ts";
-import { listDestinations } from "./list.ts";
-import { presentDestination } from "./present.ts";
 import { DestinationChanges, DestinationView, NewDestinationBody, UpdatedDestination } from "./schema.ts";
-import { updateDestination } from "./update.ts";
 
 type Deps = WebhookDeps & Pick<Platform, "lastingConnections" | "egress" | "sandboxes" | "log">;
 

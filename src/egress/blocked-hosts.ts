@@ -1,6 +1,5 @@
 import { bareHost } from "../lib/bare-host.ts";
-import { effectiveAddresses } from "./address-rules.ts";
-import { isOwnAddress } from "./own-addresses.ts";
+import { effectiveAddresses, isOwnAddress } from "./address-rules.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** The host and port of one of the platform's own stores. */

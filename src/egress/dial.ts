@@ -4,6 +4,7 @@ import { withDeadline } from "../lib/deadline.ts";
 import {
   type AddressRules,
   effectiveAddresses,
+  isOwnAddress,
   isPublicAddress,
   mayArriveIn,
   mayConnect,
@@ -12,7 +13,6 @@ import {
 } from "./address-rules.ts";
 import { BlockedHosts, type BlockedHostsOption } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { isOwnAddress } from "./own-addresses.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {

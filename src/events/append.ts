@@ -7,7 +7,7 @@ import { isGone } from "../store/gone.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../webhooks/hold-for-emissions.ts";
-import type { TrimmedEvents } from "./delete-trimmed.ts";
+import type { TrimmedEvents } from "./delete-range.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
 import { truncateJson } from "./truncate.ts";

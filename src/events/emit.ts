@@ -1,4 +1,4 @@
-import { ALERTS } from "../alerts/channel.ts";
+import { ALERTS } from "../alerts/raise.ts";
 import { Breaks } from "../lib/breaks.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
@@ -19,7 +19,7 @@ import { findSubscriptions, selectMatching, withoutSubject } from "../subscripti
 import type { Span } from "../tracing/span.ts";
 import { parseTraceContext, type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
-import { deleteTrimmed, type TrimmedEvents } from "./delete-trimmed.ts";
+import { deleteTrimmed, type TrimmedEvents } from "./delete-range.ts";
 import { type EmitDeps, type EmittedEvent, type FanOutOptions, fanOut } from "./fan-out.ts";
 import { type EarlierEvent, findEarlier, searchedBy } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { findAccounts } from "../accounts/find-accounts.ts";
-import { isAccountId } from "../alerts/channel.ts";
+import { isAccountId } from "../alerts/raise.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";

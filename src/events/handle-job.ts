@@ -9,7 +9,7 @@ import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/snooze.ts";
 import { countDrop } from "../store/drops.ts";
 import { countEmissionBytes } from "../store/emission-bytes.ts";
-import { openDeleteTrimmed } from "./delete-trimmed.ts";
+import { openDeleteTrimmed } from "./delete-range.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";

@@ -1,5 +1,5 @@
 import type { EventSummary } from "../store/event-summary.ts";
-import { eventOf } from "./read-payload.ts";
+import { eventOf } from "./read.ts";
 
 /** Returns an event with the short field names that existing clients read; they call the default channel `emit`. */
 export function eventRow(summary: EventSummary) {

@@ -19,7 +19,7 @@ import { checkListener } from "../subscriptions/check-ids.ts";
 import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
 import { carriedBy, type EmitDeps } from "./fan-out.ts";
 import { type FoundEvent, findEvent } from "./find-event.ts";
-import { eventOf } from "./read-payload.ts";
+import { eventOf } from "./read.ts";
 import { searchedBy, storeEvents } from "./store.ts";
 import type { TraceDeps } from "./trace.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";

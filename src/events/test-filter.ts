@@ -5,8 +5,7 @@ import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { checkFilter, matches } from "../subscriptions/filter.ts";
-import { readSummaries } from "./read.ts";
-import { eventOf } from "./read-payload.ts";
+import { eventOf, readSummaries } from "./read.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 

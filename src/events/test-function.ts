@@ -13,8 +13,7 @@ import { newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import type { LogLine } from "../sandbox/protocol.ts";
-import { expandSummary, readSummaries } from "./read.ts";
-import { eventOf } from "./read-payload.ts";
+import { eventOf, expandSummary, readSummaries } from "./read.ts";
 import { streamOf } from "./test-filter.ts";
 
 type Deps = CallDeps & Pick<Platform, "eventLog">;

@@ -22,7 +22,7 @@ import { findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/mat
 import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
 import { type FoundEvent, findEvent, runIdOf } from "./find-event.ts";
-import { eventOf, readPayload } from "./read-payload.ts";
+import { eventOf, readPayload } from "./read.ts";
 import { summarizeRun } from "./run-summary.ts";
 import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
 

@@ -9,7 +9,7 @@ import { inTrial } from "../components/trial/build.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import type { Platform } from "../platform.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
-import { FUNCTION_FIELD, fromFunction } from "./load-function.ts";
+import { FUNCTION_FIELD, fromFunction } from "./find-function.ts";
 
 export type BuildDeps = Pick<
   Platform,

@@ -1,4 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { CODE_ID, type ModuleLoader } from "../components/load-modules.ts";
+import { invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { StoredFunctions } from "../models/function.ts";
 import type { Platform } from "../platform.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
@@ -27,4 +30,52 @@ export function openFindFunction({ mongo }: Deps): (hash: string) => Promise<Bun
 /** Returns the code of functions by their hash, as it was given. */
 export async function findFunctionCode({ mongo }: Deps, hash: string): Promise<string | null> {
   return (await StoredFunctions(mongo).findById(hash, { code: 1 }).lean())?.code ?? null;
+}
+
+/** The field of requests that holds a function's code, which errors name. */
+export const FUNCTION_FIELD = { in: "body", path: "function" } as const;
+
+const ENTRY_ID = "headwater-function.mjs";
+
+/**
+ * A component around the function: its `run` gets one event, and emits what the function returns. So a call with many events
+ * is a batch of runs, with all bounds of those.
+ */
+const ENTRY = `import * as given from "./function";
+const transform = given.default;
+if (typeof transform !== "function") {
+  // Without a stack, which would name this file.
+  throw Object.assign(new TypeError("the default export must be a function: export default (event, meta) => event"), { stack: "" });
+}
+export default {
+  name: "function",
+  version: "1",
+  async run({ event, meta }) {
+    const result = await transform(event, meta);
+    if (result === null || result === undefined) return;
+    if (typeof result === "function" || typeof result === "symbol") {
+      throw new TypeError("the function must return a JSON value, or null to drop the event; it returned a " + typeof result);
+    }
+    this.$emit(result);
+  },
+};
+`;
+
+/** Returns a loader for the code of a function: one file, in JavaScript or TypeScript. Its errors name `function`. */
+export function fromFunction(code: string): ModuleLoader {
+  const { in: place, path } = FUNCTION_FIELD;
+  return {
+    field: FUNCTION_FIELD,
+    async entry() {
+      if (Buffer.byteLength(code) > LIMITS.functionBytes.value) {
+        throw invalidField(place, path, `can have at most ${LIMITS.functionBytes.value} bytes`);
+      }
+      return { id: ENTRY_ID, text: ENTRY, language: "js" };
+    },
+    async resolve(specifier, importerId) {
+      if (importerId === ENTRY_ID) return { id: CODE_ID, text: code, language: "script" };
+      const message = `the import ${JSON.stringify(specifier)} is a file, but a function is one file without others`;
+      throw invalidField(place, path, message);
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { StoredFunctions } from "../models/function.ts";
 import { type BuildDeps, buildFunction } from "./build-function.ts";
-import { FUNCTION_FIELD } from "./load-function.ts";
+import { FUNCTION_FIELD } from "./find-function.ts";
 
 /** Returns the hash by which a function's code is stored: that of its text. */
 const hashOf = (code: string): string => createHash("sha256").update(code).digest("hex");

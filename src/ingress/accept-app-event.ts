@@ -1,6 +1,6 @@
 import { isItsEndpoint, parseAppEndpoint } from "../connections/events/endpoint.ts";
-import { cachedEventRules } from "../connections/events/find-rules.ts";
 import { type AppRequest, readAppRequest } from "../connections/events/read-request.ts";
+import { cachedEventRules } from "../connections/events/rules.ts";
 import { lookUpConnection } from "../connections/look-up.ts";
 import { requestState } from "../http/request-log.ts";
 import { hopsOfRequest } from "../lib/hops.ts";

@@ -1,8 +1,9 @@
 import type { Context, Middleware } from "koa";
 import compose from "koa-compose";
+import { hasOwnOrigin } from "../http/own-page.ts";
+import { AppError } from "../lib/errors.ts";
 import { loadLater } from "../lib/load-later.ts";
 import type { Platform } from "../platform.ts";
-import { requireSameOrigin } from "./same-origin.ts";
 import { ADMIN_PATH, BOARD_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, SignIn, seeOther } from "./sign-in.ts";
 
 // Ten packages, among them a template engine: loaded when the operator opens the board.
@@ -92,4 +93,17 @@ function openBullBoard({ queues }: Pick<Platform, "queues">): Middleware {
     },
   });
   return compose([adapter.registerPlugin() as Middleware]);
+}
+
+/**
+ * Throws `forbidden` for a change that a page of another origin may have asked for (docs/design.md#browsers). Browsers send
+ * `Origin` with every request but GET and HEAD; `Sec-Fetch-Site` only over https and to loopback. So a change must name
+ * its origin, and that must be this server's: the host of the request, or `PUBLIC_URL`'s. A cookie with SameSite=Strict
+ * does not replace this check, because another port or a sibling domain is the same site.
+ */
+function requireSameOrigin(ctx: Context, publicUrl: string): void {
+  if (ctx.method === "GET" || ctx.method === "HEAD") return;
+  const isForeign = !["", "same-origin"].includes(ctx.get("sec-fetch-site"));
+  if (hasOwnOrigin(ctx, publicUrl) && !isForeign) return;
+  throw new AppError("forbidden", "changes are accepted from the board's own pages only");
 }

@@ -1,6 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { CONSENT_PATH } from "../connections/consent/ask.ts";
-import { appOf, beginConsent, RETURN_PATH } from "../connections/consent/begin.ts";
+import { appOf, beginConsent, CONSENT_PATH, RETURN_PATH } from "../connections/consent/begin.ts";
 import { ConsentFailed } from "../connections/consent/consent-failed.ts";
 import { finishConsent } from "../connections/consent/finish.ts";
 import { type ConsentRequest, readTicket } from "../connections/consent/ticket.ts";

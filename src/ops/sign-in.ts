@@ -1,3 +1,4 @@
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context, Middleware } from "koa";
 import { readText } from "../http/body/read-text.ts";
 import { clientAddress, clientKey } from "../http/client-address.ts";
@@ -6,7 +7,6 @@ import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { isSameSecret } from "../lib/same-secret.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { type Session, Sessions } from "./sessions.ts";
 
 /** Everything for the operator is below this path, and so is the cookie: endpoints of sources never receive it. */
 export const ADMIN_PATH = "/admin";
@@ -121,3 +121,47 @@ function sendPage(ctx: Context, status: number, html: string): void {
   ctx.type = "text/html; charset=utf-8";
   ctx.body = html;
 }
+
+/** A session of the operator in the board. */
+interface Session {
+  id: string;
+  expiresAtMs: number;
+}
+
+/**
+ * Sessions that are stored nowhere: the token itself holds id and expiry, signed with a key derived from `SECRETS_KEY`.
+ * Keys rotate as they do for secrets: the first signs, all verify. The password is derived in too, so a new one ends all
+ * sessions.
+ */
+export class Sessions {
+  readonly #keys: Buffer[];
+  readonly #lifeMs: number;
+
+  /** `lifeMs` is how long a session is valid; using it does not prolong it. */
+  constructor(secretsKeys: readonly Buffer[], password: string, lifeMs: number) {
+    const salt = createHash("sha256").update(password).digest();
+    this.#keys = secretsKeys.map(key =>
+      Buffer.from(hkdfSync("sha256", key, salt, "headwater board session", 32)),
+    );
+    this.#lifeMs = lifeMs;
+  }
+
+  /** Returns the token of a new session. */
+  start(nowMs: number): string {
+    const claim = `${randomBytes(16).toString("base64url")}.${(nowMs + this.#lifeMs).toString(36)}`;
+    return `${claim}.${signatureOf(this.#keys[0] as Buffer, claim).toString("base64url")}`;
+  }
+
+  /** Returns the session of a token; null if we did not sign it or if it has expired. */
+  verify(token: string, nowMs: number): Session | null {
+    const [, claim = "", id = "", expiry = "", signature = ""] =
+      /^(([\w-]{22})\.([0-9a-z]{1,11}))\.([\w-]{43})$/.exec(token) ?? [];
+    if (!id) return null;
+    const given = Buffer.from(signature, "base64url");
+    if (!this.#keys.some(key => timingSafeEqual(signatureOf(key, claim), given))) return null;
+    const expiresAtMs = Number.parseInt(expiry, 36);
+    return expiresAtMs > nowMs ? { id, expiresAtMs } : null;
+  }
+}
+
+const signatureOf = (key: Buffer, claim: string): Buffer => createHmac("sha256", key).update(claim).digest();

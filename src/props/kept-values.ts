@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 import { connectionIdOf } from "./check-value.ts";
 import { type StoredProps, secretsSet } from "./configure.ts";
@@ -33,3 +34,10 @@ export const secretsRemoved = (
   configured: Record<string, unknown>,
 ): string[] =>
   secretsSet(props, values).filter(name => !Object.hasOwn(after, name) && !Object.hasOwn(configured, name));
+
+/** What the response to an update says of secrets, so that a form or a person gives them again. */
+export const SecretsRemoved = Type.Array(Type.String(), {
+  description:
+    "Names of the secrets that the update removed, because they were for another server or another component, and were not " +
+    "given again.",
+});

@@ -1,5 +1,5 @@
 import { findAccounts } from "../accounts/find-accounts.ts";
-import { isAccountId } from "../alerts/channel.ts";
+import { isAccountId } from "../alerts/raise.ts";
 import { divide } from "../lib/divide.ts";
 import { SLOTS_PER_MS } from "../lib/event-id.ts";
 import type { Part } from "../lib/part.ts";

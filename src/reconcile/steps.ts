@@ -4,7 +4,7 @@ import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
-import { beginSettledSweep } from "../runs/sweep-settled.ts";
+import { beginSettledSweep } from "../runs/settle.ts";
 import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
 import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";

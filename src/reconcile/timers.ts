@@ -7,8 +7,7 @@ import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
 import { shardsOf } from "../queues/shards.ts";
 import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
-import { lastDueMs } from "../sources/last-due.ts";
-import { isTooLate } from "../sources/next-due.ts";
+import { isTooLate, lastDueMs } from "../sources/next-due.ts";
 import { readSchedulers, type TimerScheduler } from "../sources/read-schedulers.ts";
 import {
   activeTimer,

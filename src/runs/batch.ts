@@ -5,7 +5,6 @@ import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/pr
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS, recordedError } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
-import { idleTickKeptMs } from "./idle-tick.ts";
 import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun } from "./record.ts";
@@ -19,6 +18,7 @@ import {
 } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 import { splitHeaders } from "./response-headers.ts";
+import { idleTickKeptMs } from "./tick.ts";
 
 /** A source past its account's quota has a run record and an `$errors` event this often; other runs are only counted. */
 const REPORT_QUOTA_MS = 60_000;

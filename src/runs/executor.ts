@@ -4,8 +4,8 @@ import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
-import { boundProps, mayShareProcess, processKey } from "./load-code.ts";
 import type { Memory } from "./memory.ts";
+import { boundProps, mayShareProcess, processKey } from "./open-version.ts";
 
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
 

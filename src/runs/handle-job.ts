@@ -14,13 +14,12 @@ import {
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
 import { countJobs, shardNumber } from "../queues/shards.ts";
-import { moveScheduler } from "../sources/move-scheduler.ts";
+import { moveScheduler } from "../sources/read-schedulers.ts";
 import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
-import { Claim } from "./claim.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
-import { Lease } from "./lease.ts";
+import { Claim, Lease } from "./lease.ts";
 import { LeaseLost } from "./record.ts";
 import { reply } from "./reply.ts";
 import { failCrashedRun, runBatch } from "./run.ts";

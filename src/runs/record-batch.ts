@@ -1,15 +1,16 @@
 import { noteRunsUsed } from "../accounts/quota-alerts.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import type { RunRecord } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { SANDBOX_LOST } from "../sandbox/host-error.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
-import type { Claim } from "./claim.ts";
 import type { RunDeps } from "./deps.ts";
+import type { Claim } from "./lease.ts";
 import type { Memory } from "./memory.ts";
-import { noteRun } from "./note-run.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
@@ -154,4 +155,15 @@ async function countExecuted(
 /** Returns the outcome as a label of metrics and spans. Components choose the names of their errors, so most become `error`. */
 export function outcomeLabel(outcome: string): string {
   return ["ok", "Timeout", "Out of Memory", SANDBOX_LOST].includes(outcome) ? outcome : "error";
+}
+
+/** Counts a recorded run for its source and its account, and shows it to live views. A part of an outbox is not a run. */
+function noteRun({ activity }: Pick<Platform, "activity">, record: RunRecord): void {
+  const { _id, source_id, owner_id, kind, error } = record;
+  if (kind === "part") return;
+  activity.count([owner_id, source_id], error ? ["runs", "run_errors"] : ["runs"]);
+  activity.show(owner_id, "runs", _id, () => {
+    const { outbox: _outbox, ...shown } = record;
+    return shown;
+  });
 }

@@ -1,8 +1,12 @@
+import type { QueryFilter } from "mongoose";
 import { page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import { type RunRecord, RunRecords } from "../models/run.ts";
+import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { ownSource } from "../sources/routes.ts";
-import { listRuns } from "./list.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { traceIdOf } from "../tracing/trace-context.ts";
 import { RunFilter, RunView } from "./schema.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "redis" | "keys">>();
@@ -23,6 +27,9 @@ const example: RunView = {
   trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
 };
 
+/** Rounds milliseconds to microseconds, the precision of the measurement. */
+const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
+
 /** Routes that show the runs of a source, with their outcome and cost. */
 export const runRoutes = [
   route({
@@ -41,3 +48,45 @@ export const runRoutes = [
     handler: ({ deps, resource, query, page }) => listRuns(deps, resource, query, page),
   }),
 ];
+
+/** Returns a run as its owner sees it. */
+export function presentRun(record: RunRecord): RunView {
+  // Every process uses memory, so 0 means that the system does not report it.
+  const isMetered = Boolean(record.memory_bytes);
+  return {
+    id: record._id,
+    source_id: record.source_id,
+    trigger: record.kind,
+    outcome: record.outcome,
+    error: record.error ?? null,
+    started_at_ms: record.started_at_ms ?? null,
+    duration_ms: rounded(record.duration_ms),
+    cpu_ms: isMetered ? rounded(record.cpu_ms ?? 0) : null,
+    memory_bytes: isMetered ? (record.memory_bytes ?? null) : null,
+    emitted: record.emitted,
+    dropped: record.dropped,
+    finished_at_ms: record.finished_at.getTime(),
+    trace_id: record.trace === undefined ? null : traceIdOf(record.trace),
+  };
+}
+
+/** Returns a page of a source's runs of the last 7 days, newest first; with `outcome: "error"` only failed runs. */
+async function listRuns(
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  source: Pick<Source, "_id">,
+  { outcome }: RunFilter,
+  page: PageRequest,
+): Promise<Page<RunView>> {
+  const filter: QueryFilter<RunRecord> = {
+    source_id: source._id,
+    // Excludes further parts of an outbox by their id, which is in the index, so that counting runs reads no records.
+    _id: { $not: /~/ },
+    ...(outcome === "error" && { error: { $exists: true } }),
+  };
+  const list = outcome === undefined ? "runs" : `runs-${outcome}`;
+  const found = await pageOf(RunRecords(platform.mongo), filter, page, {
+    projection: { outbox: 0 },
+    countCache: { redis: platform.redis, key: platform.keys.listCount(source._id, list) },
+  });
+  return mapPage(found, presentRun);
+}

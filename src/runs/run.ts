@@ -6,8 +6,8 @@ import { type Source, Sources } from "../models/source.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import { Snooze } from "../queues/snooze.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { currentSource } from "../sources/current-source.ts";
 import { propsOfSource } from "../sources/dynamic-props.ts";
+import { currentSource } from "../sources/find-source.ts";
 import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
@@ -21,8 +21,8 @@ import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
 import { BATCH_MS, type ClaimedRuns, type EndedRun } from "./record-batch.ts";
 import { reply } from "./reply.ts";
+import { settledRunIds } from "./settle.ts";
 import { noteSourceHealth } from "./source-health.ts";
-import { settledRunIds } from "./sweep-settled.ts";
 
 /** The error of runs that must wait because a read after a failover may have missed their source. */
 const sourceUncertain = () =>

@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import { Type } from "typebox";
 import { createGuessLimit, type GuessLimit } from "../http/guess-limit.ts";
 import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import { notFound } from "../lib/errors.ts";
+import { invalidField, notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { differingSecrets } from "./compare.ts";
-import { storedSecrets } from "./stored.ts";
+import { checkCustomHeaders } from "../webhooks/custom-headers.ts";
+import { type SecretValues, storedSecrets } from "./stored.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "secrets">;
 
@@ -30,6 +31,16 @@ function limitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
   limits.set(redis, limit);
   return limit;
 }
+
+/**
+ * Returns the names of the given secrets of a thing that are not as they are stored; those that are not stored differ. Throws
+ * `invalid` for headers that no webhook can have.
+ */
+const differingSecrets = (id: string, stored: SecretValues, given: SecretValues): string[] =>
+  Object.keys(given).filter(name => {
+    const value = id.startsWith("wh_") && name === "headers" ? headersAsStored(given[name]) : given[name];
+    return !Object.hasOwn(stored, name) || !isDeepStrictEqual(stored[name], value);
+  });
 
 /** The route that compares secrets, which no response shows (docs/decisions/0058-secrets-compared.md). */
 export const secretRoutes = [
@@ -80,3 +91,11 @@ export const secretRoutes = [
     },
   }),
 ];
+
+function headersAsStored(value: unknown): Record<string, string> {
+  const isText = (one: unknown) => typeof one === "string";
+  if (typeof value !== "object" || value === null || !Object.values(value).every(isText)) {
+    throw invalidField("body", "secrets.headers", "must be texts by name");
+  }
+  return checkCustomHeaders(value as Record<string, string>);
+}

@@ -1,4 +1,4 @@
-import { findConnection } from "../connections/find.ts";
+import { findConnection } from "../connections/connections.ts";
 import { openSecrets } from "../connections/secrets.ts";
 import type { ActionSettings } from "../destinations/action/settings.ts";
 import { KINDS } from "../destinations/kinds.ts";

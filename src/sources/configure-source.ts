@@ -1,5 +1,7 @@
 import type { Static } from "typebox";
 import { findDynamicProps } from "../components/additional-props/find-dynamic-props.ts";
+import { type NextProps, type NextPropsDeps, nextProps } from "../components/additional-props/next-props.ts";
+import type { NextPropsRequestSchema } from "../components/additional-props/schema.ts";
 import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
 import { type OptionsRequestSchema, optionsRequest } from "../components/configure/schema.ts";
 import type { Source } from "../models/source.ts";
@@ -25,4 +27,21 @@ export async function configureSource(
       : await findDynamicProps(platform, source.owner_id, component, id);
   const request = { ...optionsRequest(body), stored, added: dynamic?.props };
   return askOptions(platform, source.owner_id, component, request);
+}
+
+/**
+ * Returns the props that a source's values lead to, with those that are stored for it where the request leaves one out.
+ * Throws as `nextProps` does.
+ */
+export async function nextPropsOfSource(
+  platform: NextPropsDeps,
+  source: Source,
+  body: Static<typeof NextPropsRequestSchema>,
+): Promise<NextProps> {
+  const values = JSON.parse(platform.secrets.open(source.configured_props));
+  return nextProps(platform, source.owner_id, await existingComponent(platform, source), {
+    configuredProps: body.configured_props,
+    dynamicPropsId: body.dynamic_props_id,
+    stored: { values, dynamic: dynamicPropsOf(platform, source) },
+  });
 }

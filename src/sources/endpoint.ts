@@ -1,4 +1,5 @@
 import { appEndpointUrl } from "../connections/events/endpoint.ts";
+import { newToken } from "../lib/ids.ts";
 import { INGRESS_PREFIX, ingressBase } from "../lib/ingress-address.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
@@ -42,3 +43,19 @@ export const slashed = (endpointUrl: string | null, addsSlash: boolean): SourceF
   endpointUrl,
   ...(endpointUrl !== null && addsSlash && { registeredUrl: `${endpointUrl}/` }),
 });
+
+/** Returns the slug of a name: `My Source!` → `my-source`; `source` if nothing of the name is left. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return slug || "source";
+}
+
+/** Returns the slug with six random characters, for an account that already has a source with the slug itself. */
+export function withRandomSuffix(slug: string): string {
+  return `${slug}-${newToken().slice(0, 6).toLowerCase()}`;
+}

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { type AccessLost, accessLost } from "../accounts/access.ts";
 import { watchEvents } from "../events/live.ts";
 import { eventRow } from "../events/present.ts";
 import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts";
@@ -10,13 +11,13 @@ import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { isId } from "../lib/ids.ts";
+import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
 import type { Emitter } from "../subscriptions/match.ts";
-import { findSourceToChange } from "./find-source.ts";
+import { findSource, findSourceToChange } from "./find-source.ts";
 import { ownSource, ownSourceToChange } from "./routes.ts";
-import { whyStreamEnded } from "./why-stream-ended.ts";
 
 type Deps = Pick<
   Platform,
@@ -189,3 +190,17 @@ export const sourceEventRoutes = [
     },
   }),
 ];
+
+/**
+ * Returns why an open stream of a source's events must end, as the same request would be rejected now; null if it may go
+ * on (docs/design.md#guarantee-6).
+ */
+export async function whyStreamEnded(
+  platform: Pick<Platform, "mongo" | "clock">,
+  keyId: string,
+  { _id, owner_id }: Pick<Source, "_id" | "owner_id">,
+): Promise<AccessLost | "source-deleted" | null> {
+  const lost = await accessLost(platform, keyId, owner_id);
+  if (lost !== null) return lost;
+  return (await findSource(platform, _id, [owner_id])) === null ? "source-deleted" : null;
+}

@@ -1,7 +1,7 @@
 import { askEventNames } from "../components/event-names.ts";
 import type { TrialDeps } from "../components/trial/build.ts";
 import { endpointOfConnection } from "../connections/events/endpoint.ts";
-import { readEventRules } from "../connections/events/find-rules.ts";
+import { readEventRules } from "../connections/events/rules.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Component } from "../models/component.ts";

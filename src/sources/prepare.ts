@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkCount } from "../accounts/check-count.ts";
-import { chooseDynamicProps } from "../components/additional-props/choose-dynamic-props.ts";
+import { chooseDynamicProps } from "../components/additional-props/find-dynamic-props.ts";
 import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import type { Deployer } from "../components/deployer.ts";
 import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/resolve.ts";
@@ -22,8 +22,8 @@ import { keptValues, secretsRemoved } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
 import { type PropsOfSource, propsOfSource } from "./dynamic-props.ts";
+import { slugOf, withRandomSuffix } from "./endpoint.ts";
 import { appEventsOf } from "./listen-to-app.ts";
-import { slugOf, withRandomSuffix } from "./slug.ts";
 
 export type PrepareDeps = NextPropsDeps &
   Pick<

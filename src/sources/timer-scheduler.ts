@@ -61,7 +61,7 @@ export async function syncSchedulerOrWarn(
 
 /**
  * Returns the scheduler of a source: on its own shard, or where it still is since the number of shards has grown
- * (src/sources/move-scheduler.ts).
+ * (src/sources/read-schedulers.ts).
  */
 export async function findScheduler(platform: Deps, sourceId: string): Promise<JobSchedulerJson | undefined> {
   const [own, ...others] = shardsOfSource(platform, sourceId);

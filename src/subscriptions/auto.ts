@@ -6,9 +6,8 @@ import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-import { checkListener } from "./check-ids.ts";
+import { checkListener, rejectWithoutDeliveries } from "./check-ids.ts";
 import type { Emitter } from "./match.ts";
-import { rejectWithoutDeliveries } from "./reject-without-deliveries.ts";
 import type { NewSubscription, SubscribeDeps, Subscriber } from "./subscribe.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;

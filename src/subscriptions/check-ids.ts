@@ -1,4 +1,5 @@
-import { ALERTS, isAccountId } from "../alerts/channel.ts";
+import { ALERTS, isAccountId } from "../alerts/raise.ts";
+import { FUNCTION_FIELD } from "../functions/find-function.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { isId } from "../lib/ids.ts";
 import { Sources } from "../models/source.ts";
@@ -65,4 +66,14 @@ export async function checkListener(platform: Deps, id: string, owners: string[]
     );
   }
   if (!(await isOwned(platform, id, owners))) throw notFound("listener");
+}
+
+/**
+ * Throws `invalid` for a listener that can have no function: sources and workflows are handed the event itself, in the hop
+ * before deliveries (docs/functions.md).
+ */
+export function rejectWithoutDeliveries(listenerId: string): void {
+  if (!listenerId.startsWith("dc_") && !listenerId.startsWith("p_")) return;
+  const message = "a source or a workflow receives events as they are: only deliveries go through a function";
+  throw invalidField(FUNCTION_FIELD.in, FUNCTION_FIELD.path, message);
 }

@@ -1,4 +1,4 @@
-import { isAccountId } from "../alerts/channel.ts";
+import { isAccountId } from "../alerts/raise.ts";
 import { Sources } from "../models/source.ts";
 import { Subscriptions } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";

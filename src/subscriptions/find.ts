@@ -5,6 +5,7 @@ import {
   Subscriptions,
 } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
+import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 
 type Deps = Pick<Platform, "mongo">;
 
@@ -35,3 +36,21 @@ export const ownAutoSubscription = {
   what: "auto subscription",
   load: findAutoSubscription,
 } as const;
+
+/** Returns a page of an account's subscriptions, newest first. */
+export function listSubscriptions(
+  platform: Deps,
+  owner: string,
+  page: PageRequest,
+): Promise<Page<Subscription>> {
+  return pageOf(Subscriptions(platform.mongo), { owner_id: owner }, page);
+}
+
+/** Returns a page of an account's auto subscriptions, newest first. */
+export function listAutoSubscriptions(
+  platform: Deps,
+  owner: string,
+  page: PageRequest,
+): Promise<Page<AutoSubscription>> {
+  return pageOf(AutoSubscriptions(platform.mongo), { owner_id: owner }, page);
+}

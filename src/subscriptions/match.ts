@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { canAccessCached } from "../accounts/access.ts";
-import { ALERTS } from "../alerts/channel.ts";
+import { ALERTS } from "../alerts/raise.ts";
 import { Breaks } from "../lib/breaks.ts";
 import type { JsonText } from "../lib/json-text.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";

@@ -2,13 +2,16 @@ import { Type } from "typebox";
 import { data, empty, list } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { mapPage } from "../store/page.ts";
-import { ownSubscription } from "./find.ts";
-import { listSubscriptions } from "./list.ts";
+import { listSubscriptions, ownSubscription } from "./find.ts";
 import { presentSubscription, presentWithFunction } from "./present.ts";
 import { EventName, FilterSchema, FunctionCode, ListenerId, SubscriptionSchema } from "./schema.ts";
-import { type SubscribeDeps, subscribe } from "./subscribe.ts";
-import { deleteSubscription, unsubscribe } from "./unsubscribe.ts";
-import { updateSubscription } from "./update.ts";
+import {
+  deleteSubscription,
+  type SubscribeDeps,
+  subscribe,
+  unsubscribe,
+  updateSubscription,
+} from "./subscribe.ts";
 
 const route = routeFor<SubscribeDeps>();
 const tag = "Subscriptions";

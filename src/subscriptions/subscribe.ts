@@ -1,15 +1,14 @@
 import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/check-count.ts";
 import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { saveFunction } from "../functions/save-function.ts";
+import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-import { changesOf } from "./changes.ts";
-import { checkEmitter, checkListener } from "./check-ids.ts";
+import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./check-ids.ts";
 import { checkFilter } from "./filter.ts";
-import { rejectWithoutDeliveries } from "./reject-without-deliveries.ts";
 
 /** The account that a subscription is made for. */
 export interface Subscriber {
@@ -21,7 +20,7 @@ export interface Subscriber {
 }
 
 /** Identifies a subscription of an account. */
-export interface SubscriptionKey {
+interface SubscriptionKey {
   emitterId: string;
   listenerId: string;
   /** Channel; empty for the default channel. */
@@ -83,4 +82,98 @@ export async function subscribe(
     await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return existing ?? subscription;
   }
+}
+
+/** What a request says of an existing subscription; what is undefined stays. */
+interface Changes {
+  /** A checked filter; null for none. */
+  filter: unknown;
+  /** Code of a function; null for none. */
+  code: string | null | undefined;
+  /** Of the code, if there is some. */
+  functionHash: string | undefined;
+}
+
+/** Returns the update of a stored subscription. A function that is set counts its errors from then on. */
+function changesOf({ filter, code, functionHash }: Changes) {
+  const set = {
+    ...(filter !== undefined && { filter: filter === null ? null : JSON.stringify(filter) }),
+    ...(functionHash !== undefined && { function_hash: functionHash }),
+  };
+  const unset = {
+    ...(code === null && { function_hash: 1 as const }),
+    ...(code !== undefined && { function_errors: 1 as const, last_function_error: 1 as const }),
+  };
+  return {
+    ...(Object.keys(set).length > 0 && { $set: set }),
+    ...(Object.keys(unset).length > 0 && { $unset: unset }),
+  };
+}
+
+/** What a request changes; null removes it, and what is left out stays. */
+interface SubscriptionChanges {
+  filter?: unknown;
+  function?: string | null;
+}
+
+/**
+ * Changes the filter and the function of a subscription, whichever account of the caller owns it, and returns it. A function
+ * that is given, the same one too, counts its errors from now on. It is tried on the account that owns the subscription. Throws
+ * `invalid` for a malformed filter and a function that can't be used, `rate-limited` and `unavailable` while it can't be checked,
+ * and `not-found` if the subscription has been deleted since (docs/rest-api.md#subscriptions).
+ */
+export async function updateSubscription(
+  platform: SubscribeDeps,
+  subscription: Subscription,
+  { filter, function: code }: SubscriptionChanges,
+): Promise<Subscription> {
+  if (filter !== undefined && filter !== null) checkFilter(filter);
+  if (typeof code === "string") rejectWithoutDeliveries(subscription.listener_id);
+  const functionHash =
+    typeof code === "string" ? await saveFunction(platform, subscription.owner_id, code) : undefined;
+  const updated = await Subscriptions(platform.mongo)
+    .findOneAndUpdate({ _id: subscription._id }, changesOf({ filter, code, functionHash }), {
+      returnDocument: "after",
+    })
+    .lean();
+  if (!updated) throw notFound("subscription");
+  await platform.routing.invalidate(await accountsOfSubscriptions(platform, [updated]));
+  return updated;
+}
+
+/**
+ * Deletes a subscription. If both the subscriber's own account and one of its organizations have it, the subscriber's
+ * own is deleted. Throws `conflict` if only several of its organizations have it, `not-found` if none of `owners` has
+ * it.
+ */
+export async function unsubscribe(
+  platform: Pick<Platform, "mongo" | "routing">,
+  { owner, owners }: Subscriber,
+  { emitterId, listenerId, eventName }: SubscriptionKey,
+): Promise<void> {
+  const key = { emitter_id: emitterId, event_name: eventName, listener_id: listenerId };
+  const found = await Subscriptions(platform.mongo)
+    .find({ ...key, owner_id: { $in: owners } }, { owner_id: 1, emitter_id: 1 })
+    .lean();
+  const subscription = found.find(({ owner_id }) => owner_id === owner) ?? onlyOne(found);
+  await deleteSubscription(platform, subscription);
+}
+
+type Owned = Pick<Subscription, "_id" | "owner_id" | "emitter_id">;
+
+/** Deletes a subscription; no effect if it is deleted already. */
+export async function deleteSubscription(
+  platform: Pick<Platform, "mongo" | "routing">,
+  subscription: Owned,
+): Promise<void> {
+  const accounts = await accountsOfSubscriptions(platform, [subscription]);
+  await Subscriptions(platform.mongo).deleteOne({ _id: subscription._id });
+  await platform.routing.invalidate(accounts);
+}
+
+function onlyOne([subscription, ...others]: Owned[]): Owned {
+  if (!subscription) throw notFound("subscription");
+  if (others.length === 0) return subscription;
+  const owners = [subscription, ...others].map(({ owner_id }) => owner_id).join(", ");
+  throw new AppError("conflict", `several organizations have this subscription: ${owners}; add org_id`);
 }

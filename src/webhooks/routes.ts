@@ -1,13 +1,9 @@
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
-import { createWebhook } from "./create.ts";
-import { deleteWebhook } from "./delete.ts";
 import { exampleWebhook } from "./example.ts";
 import { ownWebhook } from "./find.ts";
-import { listWebhooks } from "./list.ts";
 import { presentWebhook } from "./present.ts";
-import { rotateSigningKey } from "./rotate-signing-key.ts";
 import {
   NewWebhookBody,
   NewWebhookParams,
@@ -16,7 +12,7 @@ import {
   WebhookView,
   WebhookWithKey,
 } from "./schema.ts";
-import { updateWebhook } from "./update.ts";
+import { createWebhook, deleteWebhook, listWebhooks, rotateSigningKey, updateWebhook } from "./webhooks.ts";
 
 /** What they need of the platform. */
 export type WebhookDeps = Pick<

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/shown-org.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { SecretsRemoved } from "../props/secrets-removed.ts";
+import { SecretsRemoved } from "../props/kept-values.ts";
 
 export const NullableText = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description });

@@ -5,13 +5,15 @@ import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
-import { createWorkflow } from "./create.ts";
-import { deleteWorkflow } from "./delete.ts";
-import { findWorkflow } from "./find.ts";
-import { listWorkflows } from "./list.ts";
-import { presentWorkflow } from "./present.ts";
 import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowView } from "./schema.ts";
-import { updateWorkflow } from "./update.ts";
+import {
+  createWorkflow,
+  deleteWorkflow,
+  findWorkflow,
+  listWorkflows,
+  presentWorkflow,
+  updateWorkflow,
+} from "./workflows.ts";
 
 const route =
   routeFor<Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "clock" | "config">>();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { withdrawAccess } from "../../src/accounts/openid-connect/withdraw-access.ts";
+import { withdrawAccess } from "../../src/accounts/openid-connect/find-user.ts";
 import { createOwnKey } from "../../src/accounts/own-keys.ts";
-import { startSession } from "../../src/accounts/sessions/start.ts";
+import { startSession } from "../../src/accounts/sessions/sessions.ts";
 import { createUser } from "../../src/accounts/users.ts";
 import { ApiKeys } from "../../src/models/user.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

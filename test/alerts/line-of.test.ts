@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { lineOf } from "../../src/alerts/line-of.ts";
+import { lineOf } from "../../src/alerts/raise.ts";
 
 describe("the line of a text", () => {
   it("has no line break, no control character and no mark that turns its direction", () => {

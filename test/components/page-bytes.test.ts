@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import { listComponents } from "../../src/components/list.ts";
+import { listComponents } from "../../src/components/find.ts";
 import { loadCode } from "../../src/components/load-code.ts";
 import { emit } from "../../src/events/emit.ts";
-import { readSummaries } from "../../src/events/read.ts";
-import { eventOf } from "../../src/events/read-payload.ts";
+import { eventOf, readSummaries } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type Component, Components } from "../../src/models/component.ts";

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { deleteComponent } from "../../src/components/delete.ts";
-import { findComponent, findOwnComponent, findPublished } from "../../src/components/find.ts";
+import {
+  deleteComponent,
+  findComponent,
+  findOwnComponent,
+  findPublished,
+} from "../../src/components/find.ts";
 import { publishComponent } from "../../src/components/publish.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";

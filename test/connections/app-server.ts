@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setApp } from "../../src/connections/apps/set.ts";
-import { askForConnection } from "../../src/connections/consent/ask.ts";
-import { beginConsent, RETURN_PATH } from "../../src/connections/consent/begin.ts";
+import { setApp } from "../../src/connections/apps/apps.ts";
+import { askForConnection, beginConsent, RETURN_PATH } from "../../src/connections/consent/begin.ts";
 import { finishConsent } from "../../src/connections/consent/finish.ts";
 import { newToken } from "../../src/lib/ids.ts";
 import type { Platform } from "../../src/platform.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { deleteApp } from "../../src/connections/apps/delete.ts";
-import { type AppSettings, setApp } from "../../src/connections/apps/set.ts";
+import { type AppSettings, deleteApp, setApp } from "../../src/connections/apps/apps.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type App, Apps } from "../../src/models/app.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { setApp } from "../../src/connections/apps/set.ts";
+import { setApp } from "../../src/connections/apps/apps.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Connections } from "../../src/models/connection.ts";

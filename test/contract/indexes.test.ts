@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { createApiKey, listApiKeys, revokeApiKey } from "../../src/accounts/api-keys.ts";
 import { findUser } from "../../src/accounts/openid-connect/find-user.ts";
 import { addMember } from "../../src/accounts/organizations.ts";
-import { endAllSessions } from "../../src/accounts/sessions/end-all.ts";
+import { endAllSessions } from "../../src/accounts/sessions/sessions.ts";
 import { planOf } from "../../src/accounts/users.ts";
 import { raiseAlert } from "../../src/alerts/raise.ts";
 import { routes } from "../../src/app.ts";

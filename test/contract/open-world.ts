@@ -1,4 +1,4 @@
-import { setApp } from "../../src/connections/apps/set.ts";
+import { setApp } from "../../src/connections/apps/apps.ts";
 import { startOpenIdProvider } from "../support/openid-provider.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";

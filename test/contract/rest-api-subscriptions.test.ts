@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import { openWorld } from "./open-world.ts";
 import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
 import { type Owner, thing } from "./things.ts";

@@ -8,7 +8,7 @@ import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Invitations } from "../../src/models/invitation.ts";
 import { Memberships } from "../../src/models/organization.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import { signInWith } from "../accounts/sessions/browser.ts";
 import type { Api } from "../support/api.ts";
 import type { Receiver } from "../support/receiver.ts";

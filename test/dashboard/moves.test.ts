@@ -4,7 +4,7 @@ import { Worker } from "bullmq";
 import { expect } from "chai";
 import type { Browser, Locator, Page } from "playwright-core";
 import { queuePrefix } from "../../src/queues/open-queues.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, type Reply, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";

@@ -21,7 +21,7 @@ import { TransformedPayloads } from "../../src/models/transformed-payload.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../src/queues/deliveries.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { onlyDelivery, runDrain, storeEvent, webhookOf } from "./fixtures.ts";

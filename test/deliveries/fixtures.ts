@@ -10,7 +10,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { Snooze } from "../../src/queues/snooze.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
 export const OWNER = "u_0000000000000000";

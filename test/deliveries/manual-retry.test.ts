@@ -11,8 +11,7 @@ import { type Recovery, Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { Snooze } from "../../src/queues/snooze.ts";
-import { deleteWebhook } from "../../src/webhooks/delete.ts";
-import { updateWebhook } from "../../src/webhooks/update.ts";
+import { deleteWebhook, updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import {

@@ -1,5 +1,5 @@
 import { sendTest } from "../../src/deliveries/attempt/send.ts";
-import { createDestination } from "../../src/destinations/create.ts";
+import { createDestination } from "../../src/destinations/destinations.ts";
 import type { NewDestinationBody } from "../../src/destinations/schema.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";

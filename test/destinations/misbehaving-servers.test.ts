@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { sendTest } from "../../src/deliveries/attempt/send.ts";
-import { createDestination } from "../../src/destinations/create.ts";
+import { createDestination } from "../../src/destinations/destinations.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

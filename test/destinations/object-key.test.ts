@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { DEFAULT_KEY, keyProblem, objectKey } from "../../src/destinations/s3/object-key.ts";
+import { DEFAULT_KEY, keyProblem, objectKey } from "../../src/destinations/s3/send.ts";
 
 const MESSAGE = {
   id: "dlv_0CjBBm3Xs6JpR9wF",

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { sendTest } from "../../src/deliveries/attempt/send.ts";
-import { createDestination } from "../../src/destinations/create.ts";
-import { deleteDestination } from "../../src/destinations/delete.ts";
+import { createDestination, deleteDestination } from "../../src/destinations/destinations.ts";
 import type { NewDestinationBody } from "../../src/destinations/schema.ts";
 import { deliveriesOf, emit, OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import type { TestPlatform } from "../support/platform.ts";

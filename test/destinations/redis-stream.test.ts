@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { sendTest } from "../../src/deliveries/attempt/send.ts";
-import { createDestination } from "../../src/destinations/create.ts";
+import { createDestination } from "../../src/destinations/destinations.ts";
 import { emit, OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
 import { type AccountRedis, openAccountRedis, PASSWORD } from "../support/account-redis.ts";

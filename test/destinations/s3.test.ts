@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { sendTest } from "../../src/deliveries/attempt/send.ts";
-import { createDestination } from "../../src/destinations/create.ts";
-import { updateDestination } from "../../src/destinations/update.ts";
+import { createDestination, updateDestination } from "../../src/destinations/destinations.ts";
 import type { Destination } from "../../src/models/webhook.ts";
 import { deliveriesOf, emit, OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import { type Bucket, KEYS, openBucket } from "../support/bucket.ts";

@@ -3,11 +3,16 @@ import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect } from "chai";
 import { readLocalConfig } from "../../src/config.ts";
-import { effectiveAddresses, isPublicAddress, mayConnect, portsIn } from "../../src/egress/address-rules.ts";
+import {
+  effectiveAddresses,
+  isOwnAddress as isInterfaceAddress,
+  isPublicAddress,
+  mayConnect,
+  portsIn,
+} from "../../src/egress/address-rules.ts";
 import { createEgress, type Egress, type EgressOptions, type EgressRequest } from "../../src/egress/agent.ts";
 import { createDial } from "../../src/egress/dial.ts";
 import { EgressError } from "../../src/egress/egress-error.ts";
-import { isOwnAddress as isInterfaceAddress } from "../../src/egress/own-addresses.ts";
 import { createResolver } from "../../src/egress/resolve.ts";
 import { type ConnectionWatch, startTripwire, type Tripwire, watchConnections } from "./connections.ts";
 import { BLOCKED, BLOCKED_HOSTS, PUBLIC, ZONE } from "./guard-table.ts";

@@ -14,7 +14,7 @@ import { workflowEvents } from "../../src/queues/workflow-events.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { noteDeleted } from "../../src/store/gone.ts";
 import type { EventStream } from "../../src/store/keys.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

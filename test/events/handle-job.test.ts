@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { eventOf } from "../../src/events/read-payload.ts";
+import { eventOf } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { enqueue, enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
 import { type Emission, type EmissionsJob, emissions } from "../../src/queues/emissions.ts";

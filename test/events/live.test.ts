@@ -8,7 +8,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { Sources } from "../../src/models/source.ts";
 import { ApiKeys } from "../../src/models/user.ts";
-import { whyStreamEnded } from "../../src/sources/why-stream-ended.ts";
+import { whyStreamEnded } from "../../src/sources/event-routes.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 

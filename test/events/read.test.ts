@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { emit } from "../../src/events/emit.ts";
-import { readSummaries } from "../../src/events/read.ts";
-import { eventOf } from "../../src/events/read-payload.ts";
+import { eventOf, readSummaries } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { storeSource } from "../sources/source-row.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { startEngine } from "../../examples/workflow-engine/engine.mjs";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 

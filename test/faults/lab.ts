@@ -4,7 +4,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { headwater } from "../cli/command.ts";
 import { Api } from "../support/api.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";

@@ -118,7 +118,7 @@ describe("an event from its source to its webhook", () => {
 
   it("is delivered and listed if a workflow emits it through the queue", async () => {
     const api = await system.user();
-    const { createWorkflow } = await import("../../src/workflows/create.ts");
+    const { createWorkflow } = await import("../../src/workflows/workflows.ts");
     const { enqueue } = await import("../../src/queues/define-queue.ts");
     const { emissions } = await import("../../src/queues/emissions.ts");
     const workflow = await createWorkflow(system.worker, { ownerId: api.userId, name: "Flow" });

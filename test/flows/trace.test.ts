@@ -5,7 +5,7 @@ import { StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { enqueue } from "../../src/queues/define-queue.ts";
 import { emissions } from "../../src/queues/emissions.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import type { Api, Summary } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";

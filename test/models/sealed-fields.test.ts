@@ -11,15 +11,14 @@ const SEALED_BY: Record<string, string> = {
   "app.ts": "redis:idempotency",
   "cli/secrets/reseal.ts": "where it was",
   "components/additional-props/next-props.ts": "dynamic_props.sealed",
-  "connections/apps/set.ts": "apps.client_secret",
+  "connections/apps/apps.ts": "apps.client_secret",
   "connections/consent/ticket.ts": "redis:consent-ticket, redis:consent-state",
   "connections/secrets.ts": "connections.secrets",
   "destinations/settings.ts": "webhooks.settings",
   "http/idempotency.ts": "redis:idempotency",
   "sources/prepare.ts": "sources.configured_props, sources.dynamic_props",
-  "webhooks/create.ts": "webhooks.signing_keys[].sealed",
   "webhooks/custom-headers.ts": "webhooks.headers",
-  "webhooks/rotate-signing-key.ts": "webhooks.signing_keys[].sealed",
+  "webhooks/webhooks.ts": "webhooks.signing_keys[].sealed",
 };
 
 const registered = placesOf(SEALED_FIELDS);

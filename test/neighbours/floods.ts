@@ -2,8 +2,8 @@ import { newId } from "../../src/lib/ids.ts";
 import { type Subscription, Subscriptions } from "../../src/models/subscription.ts";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import type { Requests } from "./machine.ts";
 import type { Town } from "./town.ts";
 

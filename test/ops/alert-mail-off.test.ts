@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mailToken } from "../../src/alerts/send/mail-token.ts";
+import { mailToken } from "../../src/alerts/send/mailer.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { Sessions } from "../../src/ops/sessions.ts";
+import { Sessions } from "../../src/ops/sign-in.ts";
 import { allQueues } from "../../src/queues/index.ts";
 import { growQueueShards } from "../../src/store/queue-shards.ts";
 import { shardedEnv } from "../support/shards.ts";

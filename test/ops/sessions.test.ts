@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { Sessions } from "../../src/ops/sessions.ts";
+import { Sessions } from "../../src/ops/sign-in.ts";
 
 const LIFE_MS = LIMITS.boardSessionMs.value;
 const [first, second, other] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { RunRecords } from "../../src/models/run.ts";
-import { idleTickKeptMs } from "../../src/runs/idle-tick.ts";
 import { recordRuns } from "../../src/runs/record.ts";
+import { idleTickKeptMs } from "../../src/runs/tick.ts";
 import { openTestPlatform } from "../support/platform.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mayShareProcess } from "../../src/runs/load-code.ts";
+import { mayShareProcess } from "../../src/runs/open-version.ts";
 
 describe("a source's process", () => {
   it("may be shared if the source has a timer, and no endpoint for strangers", () => {

@@ -7,7 +7,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { emissions as emissionsQueue } from "../../src/queues/emissions.ts";
 import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { settledRunIds } from "../../src/runs/sweep-settled.ts";
+import { settledRunIds } from "../../src/runs/settle.ts";
 import { listSettled } from "../../src/store/settled-runs.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import type { Api } from "../support/api.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { RunRecords } from "../../src/models/run.ts";
 import { parseRunItem, type TriggerItem } from "../../src/queues/run-item.ts";
-import { Claim } from "../../src/runs/claim.ts";
 import { handleTick } from "../../src/runs/handle-job.ts";
+import { Claim } from "../../src/runs/lease.ts";
 import { failCrashedRun, runBatch } from "../../src/runs/run.ts";
 import { tick, tickRunId } from "../../src/runs/tick.ts";
 import { admitTick } from "../../src/store/admit-tick.ts";

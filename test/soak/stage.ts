@@ -1,5 +1,5 @@
 import { createUser } from "../../src/accounts/users.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
+import { createWorkflow } from "../../src/workflows/workflows.ts";
 import type { CountingReceiver } from "../faults/counting-receiver.ts";
 import type { SourceView } from "../support/api.ts";
 import { Client } from "./client.ts";

@@ -9,7 +9,7 @@ import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import { sendOutbox } from "../../src/runs/outbox.ts";
 import { recordRuns } from "../../src/runs/record.ts";
 import { finishDeletion } from "../../src/sources/delete-source.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
 import { storeSource } from "./source-row.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { StoredTimer } from "../../src/models/source.ts";
 import { timerEvent } from "../../src/props/timer.ts";
-import { lastDueMs } from "../../src/sources/last-due.ts";
+import { lastDueMs } from "../../src/sources/next-due.ts";
 
 const cron = (pattern: string, timezone: string | null = null): StoredTimer => ({
   cron: pattern,

@@ -3,8 +3,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { shardNumber, shardsOf } from "../../src/queues/shards.ts";
-import { moveScheduler } from "../../src/sources/move-scheduler.ts";
-import { readSchedulers } from "../../src/sources/read-schedulers.ts";
+import { moveScheduler, readSchedulers } from "../../src/sources/read-schedulers.ts";
 import {
   findScheduler,
   hasPendingTick,

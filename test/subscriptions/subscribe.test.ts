@@ -4,10 +4,9 @@ import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.
 import { Workflows } from "../../src/models/workflow.ts";
 import { WHOLE_LIST } from "../../src/store/page.ts";
 import { autoSubscribe } from "../../src/subscriptions/auto.ts";
-import { listSubscriptions } from "../../src/subscriptions/list.ts";
-import { type Subscriber, subscribe } from "../../src/subscriptions/subscribe.ts";
-import { unsubscribe } from "../../src/subscriptions/unsubscribe.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
+import { listSubscriptions } from "../../src/subscriptions/find.ts";
+import { type Subscriber, subscribe, unsubscribe } from "../../src/subscriptions/subscribe.ts";
+import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { rejection } from "../components/rejection.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

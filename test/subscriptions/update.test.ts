@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { type Subscription, Subscriptions } from "../../src/models/subscription.ts";
-import { deleteSubscription } from "../../src/subscriptions/unsubscribe.ts";
-import { updateSubscription } from "../../src/subscriptions/update.ts";
+import { deleteSubscription, updateSubscription } from "../../src/subscriptions/subscribe.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

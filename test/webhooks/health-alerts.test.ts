@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { Alerts } from "../../src/models/alert.ts";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../src/webhooks/health.ts";
-import { updateWebhook } from "../../src/webhooks/update.ts";
+import { createWebhook, updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const MINUTE = 60_000;

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
-import { createWebhook } from "../../src/webhooks/create.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../src/webhooks/health.ts";
-import { updateWebhook } from "../../src/webhooks/update.ts";
+import { createWebhook, updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Api, CALLERS, openWebhookApi } from "./webhook-api.ts";
 

@@ -6,7 +6,7 @@ import type { Platform } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { updateWebhook } from "../../src/webhooks/update.ts";
+import { updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, OWNER, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import {

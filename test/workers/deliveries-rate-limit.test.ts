@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Platform } from "../../src/platform.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { updateWebhook } from "../../src/webhooks/update.ts";
+import { updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import {

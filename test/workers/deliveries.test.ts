@@ -3,7 +3,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { readDrops } from "../../src/store/drops.ts";
-import { deleteWebhook } from "../../src/webhooks/delete.ts";
+import { deleteWebhook } from "../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, EMITTER, emit, onlyDelivery, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

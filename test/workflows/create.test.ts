@@ -4,8 +4,7 @@ import { createUser } from "../../src/accounts/users.ts";
 import { isId, newId } from "../../src/lib/ids.ts";
 import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
-import { createWorkflow } from "../../src/workflows/create.ts";
-import { findWorkflow } from "../../src/workflows/find.ts";
+import { createWorkflow, findWorkflow } from "../../src/workflows/workflows.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

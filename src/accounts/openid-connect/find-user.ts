@@ -1,14 +1,15 @@
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { Identities, type Identity, identityId } from "../../models/identity.ts";
+import { Sessions } from "../../models/session.ts";
 import { Users } from "../../models/user.ts";
 import type { Claims } from "../../openid/provider.ts";
 import { mayEnter, organizationsFor, type SignInRules, verifiedEmail } from "../../openid/rules.ts";
 import type { Platform } from "../../platform.ts";
 import { isDuplicateKey, transaction } from "../../store/mongo.ts";
+import { revokeProviderKeys } from "../api-keys.ts";
 import { newUser } from "../users.ts";
 import { applyOrganizations } from "./apply-organizations.ts";
 import { NotLetIn } from "./sign-in-problem.ts";
-import { withdrawAccess } from "./withdraw-access.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock" | "routing" | "log">;
 
@@ -93,3 +94,17 @@ const newIdentity = (
   user_id: userId,
   created_at: unixSeconds(clock()),
 });
+
+/**
+ * Ends what the provider's word gave a user: sessions, the API keys that were made in them, and memberships. What was given by
+ * people stays.
+ */
+export async function withdrawAccess(
+  platform: Pick<Platform, "mongo" | "clock" | "routing" | "log">,
+  userId: string,
+): Promise<void> {
+  await Sessions(platform.mongo).deleteMany({ user_id: userId, key_id: null });
+  await revokeProviderKeys(platform, userId);
+  await applyOrganizations(platform, userId, []);
+  await platform.routing.invalidate([userId]);
+}

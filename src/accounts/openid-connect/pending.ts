@@ -3,7 +3,7 @@ import { isSameSecret } from "../../lib/same-secret.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Challenge } from "../../openid/provider.ts";
 import type { Platform } from "../../platform.ts";
-import { hashOfToken } from "../sessions/token.ts";
+import { hashOfToken } from "../sessions/sessions.ts";
 
 type Deps = Pick<Platform, "secrets" | "clock">;
 

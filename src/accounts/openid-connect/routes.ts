@@ -3,13 +3,16 @@ import { requireNoForeignPage } from "../../http/own-page.ts";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
+import { withDeadline } from "../../lib/deadline.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import type { Logger } from "../../lib/logger.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { OpenIdError } from "../../openid/openid-error.ts";
 import type { Platform } from "../../platform.ts";
+import { findLiveSession } from "../sessions/authenticate.ts";
+import { endSession } from "../sessions/sessions.ts";
 import { beginPending, checkReturnPath } from "./pending.ts";
-import { signOut } from "./sign-out.ts";
 
 type Deps = Pick<Platform, "config" | "openid" | "secrets" | "clock" | "mongo" | "routing">;
 const route = routeFor<Deps>();
@@ -37,6 +40,11 @@ function requirePublicUrl(origin: string, publicUrl: string): void {
     `open the dashboard at ${publicUrl}/dashboard to sign in with the provider`,
   );
 }
+
+/** Where the provider sends browsers after they signed out there; the operator names it to the provider. */
+export const SIGNED_OUT_PATH = "/dashboard/sign-in";
+/** A provider that is away delays no sign-out for longer. */
+const PROVIDER_MS = 3000;
 
 /** Sign-in with an OpenID provider (docs/decisions/0028-openid-connect.md). */
 export const openIdRoutes = [
@@ -144,3 +152,29 @@ export const openIdRoutes = [
     },
   }),
 ];
+
+/**
+ * Ends a session, and returns the provider's address at which the browser signs out there too: null if no provider vouched
+ * for the session, or if the provider has no such address or is away.
+ */
+async function signOut(
+  platform: Pick<Platform, "mongo" | "routing" | "openid" | "config" | "clock">,
+  sessionId: string,
+  log: Logger,
+): Promise<string | null> {
+  const { openid, config } = platform;
+  const session = await findLiveSession(platform, sessionId);
+  if (session) await endSession(platform, session);
+  if (!openid || session?.key_id !== null) return null;
+  try {
+    return await withDeadline(
+      openid.signOutUrl(config.publicUrl + SIGNED_OUT_PATH),
+      PROVIDER_MS,
+      () => new OpenIdError("provider-away", "it did not respond in time"),
+    );
+  } catch (error) {
+    if (!(error instanceof OpenIdError)) throw error;
+    log.warn({ reason: error.message }, "the OpenID provider has no address to sign out at");
+    return null;
+  }
+}

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { SendMailOptions } from "nodemailer";
+import type { Alert } from "../../models/alert.ts";
 import type { MailedAlert } from "../../models/mailbox.ts";
-import { lineOf } from "../line-of.ts";
+import type { Emission } from "../../queues/emissions.ts";
+import { ALERTS, lineOf } from "../raise.ts";
 
 /** What a mail is made of. */
 export interface MailContents {
@@ -84,3 +86,13 @@ export function composeMail(contents: MailContents): SendMailOptions {
     disableUrlAccess: true,
   };
 }
+
+/** Returns the emission of an alert, whose event listeners receive (docs/alerts.md). */
+export const emissionOf = ({ _id, owner_id, type, subject, message, details, at_ms }: Alert): Emission => ({
+  emitter_id: owner_id,
+  emit_id: _id,
+  name: ALERTS,
+  event: { id: _id, type, account_id: owner_id, subject, message, details, at_ms },
+  summary: message,
+  ts: at_ms,
+});

@@ -5,7 +5,7 @@ import { eventPage, summaryQuery } from "../../events/summary-route.ts";
 import { data, page } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import type { Platform } from "../../platform.ts";
-import { ALERTS } from "../channel.ts";
+import { ALERTS } from "../raise.ts";
 import { readAlertSettings, setAlertMail } from "./settings.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "eventLog" | "clock" | "config">>();

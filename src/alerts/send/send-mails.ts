@@ -4,8 +4,7 @@ import { type Mailbox, Mailboxes } from "../../models/mailbox.ts";
 import { type User, Users } from "../../models/user.ts";
 import type { Platform } from "../../platform.ts";
 import { composeMail } from "./compose.ts";
-import { mailToken } from "./mail-token.ts";
-import type { Mailer } from "./mailer.ts";
+import { type Mailer, mailToken } from "./mailer.ts";
 import { DIGEST_MS } from "./note-for-mail.ts";
 import { MAIL_OFF_PATH } from "./off-path.ts";
 

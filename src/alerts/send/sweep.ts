@@ -3,7 +3,7 @@ import { type Alert, Alerts } from "../../models/alert.ts";
 import type { Platform } from "../../platform.ts";
 import { repairAll } from "../../store/repair-each.ts";
 import type { SweepBatch } from "../../store/sweep-turns.ts";
-import { emissionOf } from "./alert-event.ts";
+import { emissionOf } from "./compose.ts";
 import { noteForMail } from "./note-for-mail.ts";
 
 /** Alerts handled together. */

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 import {
   additionalPropsCall,
+  checkAdded,
   type MakingCode,
 } from "../../components/additional-props/call-additional-props.ts";
-import { checkAdded } from "../../components/additional-props/check-added.ts";
 import { makeProps } from "../../components/additional-props/make-props.ts";
 import { type BundleOptions, bundleComponent } from "../../components/bundle.ts";
+import { isAction } from "../../components/code-traits.ts";
 import { type DescribedComponent, describeComponent } from "../../components/describe.ts";
 import { fromUrl } from "../../components/fetch-modules.ts";
-import { isAction } from "../../components/is-action.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";

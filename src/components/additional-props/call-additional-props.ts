@@ -1,10 +1,12 @@
 import { checkConnections } from "../../connections/check.ts";
+import { AppError, invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
-import { withAddedProps } from "../../props/dynamic-props.ts";
+import { addedProps, withAddedProps } from "../../props/dynamic-props.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
+import { checkDescription } from "../../sandbox/check-description.ts";
 import type {
   CallError,
   CallRequest,
@@ -12,10 +14,10 @@ import type {
   DescribedProp,
   LogLine,
 } from "../../sandbox/protocol.ts";
+import { faultsOfMadeProps } from "../describe.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { askCode } from "../trial/ask-code.ts";
 import type { TrialDeps } from "../trial/build.ts";
-import { checkAdded } from "./check-added.ts";
 
 /** What `additionalProps` returned: no props if it failed. */
 export interface AdditionalProps {
@@ -73,4 +75,23 @@ export function additionalPropsCall(
 ): CallRequest {
   const bound = propValuesForRun(withAddedProps(props, added), values, { endpointUrl });
   return { call: "additionalProps", event: null, props: bound, added, db: {} };
+}
+
+const MAX_BYTES = LIMITS.dynamicPropsBytes.value;
+
+/**
+ * Returns those of the props that `additionalProps` described which are not, or not so, the component's own. Throws `invalid`
+ * that names what is wrong with them.
+ */
+export function checkAdded(description: ComponentDescription, described: unknown): DescribedProp[] {
+  const { name, version, props: own } = description;
+  const checked = checkDescription({ name, version, hooks: [], hasRun: true, props: described });
+  const props = addedProps(own, checked.props);
+  if (Buffer.byteLength(JSON.stringify(props)) > MAX_BYTES) {
+    throw invalidField("component", "additionalProps", `returned more than ${MAX_BYTES / 1024} KB of props`);
+  }
+  const fields = faultsOfMadeProps(description, withAddedProps(own, props));
+  if (fields.length === 0) return props;
+  const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new AppError("invalid", `additionalProps returned props that can't be used: ${detail}`, { fields });
 }

@@ -11,7 +11,6 @@ import { configureFor } from "../configure-for.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { askCode } from "../trial/ask-code.ts";
 import { inTrial } from "../trial/build.ts";
-import { readOptions } from "./read-options.ts";
 
 export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 
@@ -79,3 +78,16 @@ export async function askOptions(
   const listed = (value ?? {}) as { options?: unknown; context?: unknown };
   return { options: readOptions(listed.options), context: listed.context ?? null, logs, error };
 }
+
+/** Returns the choices of a list in any of the shapes that components use, those that can't be shown left out. */
+function readOptions(listed: unknown): { label: string; value: unknown }[] {
+  if (!Array.isArray(listed)) return [];
+  return listed.slice(0, LIMITS.optionsListed.value).flatMap(option => {
+    const isPair = typeof option === "object" && option !== null && "value" in option;
+    const { label, value } = isPair ? (option as { label?: unknown; value: unknown }) : { value: option };
+    return value === undefined || value === null ? [] : [{ label: textOf(label ?? value), value }];
+  });
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "object" ? JSON.stringify(value) : String(value);

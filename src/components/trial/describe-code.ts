@@ -1,5 +1,5 @@
 import { AppError } from "../../lib/errors.ts";
-import { type GivenCode, loaderOf, namedFiles } from "../given-code.ts";
+import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { type FilePlace, placeInMessage } from "./place.ts";
 

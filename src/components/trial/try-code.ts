@@ -17,9 +17,9 @@ import type {
 } from "../../sandbox/protocol.ts";
 import { callAdditionalProps, type MakingCode } from "../additional-props/call-additional-props.ts";
 import { makeProps } from "../additional-props/make-props.ts";
+import { isAction } from "../code-traits.ts";
 import { configureFor } from "../configure-for.ts";
-import { type GivenCode, loaderOf, namedFiles } from "../given-code.ts";
-import { isAction } from "../is-action.ts";
+import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import type { GivenFiles } from "../read-files.ts";
 import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { callOnce } from "./call-once.ts";

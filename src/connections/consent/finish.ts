@@ -1,14 +1,13 @@
 import { canAccess } from "../../accounts/access.ts";
 import { checkCount } from "../../accounts/check-count.ts";
-import { hashOfToken } from "../../accounts/sessions/token.ts";
+import { hashOfToken } from "../../accounts/sessions/sessions.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isSameSecret } from "../../lib/same-secret.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Connection, Connections } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";
-import { exchangeCode, type Tokens } from "../oauth/token-client.ts";
-import { TokenError } from "../oauth/token-error.ts";
+import { exchangeCode, TokenError, type Tokens } from "../oauth/token-client.ts";
 import { tokenFields } from "../secrets.ts";
 import { appOf, RETURN_PATH } from "./begin.ts";
 import { ConsentFailed } from "./consent-failed.ts";

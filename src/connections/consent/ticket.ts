@@ -1,5 +1,5 @@
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { hashOfToken } from "../../accounts/sessions/token.ts";
+import { hashOfToken } from "../../accounts/sessions/sessions.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";

@@ -5,7 +5,7 @@ import { type Connection, Connections } from "../../models/connection.ts";
 import { Sources } from "../../models/source.ts";
 import type { Platform } from "../../platform.ts";
 import { transaction } from "../../store/mongo.ts";
-import { presentConnection } from "../present.ts";
+import { presentConnection } from "../connections.ts";
 import type { ConnectionView } from "../schema.ts";
 
 /** How long the old address goes on working, as an old signing key goes on signing. Milliseconds. */

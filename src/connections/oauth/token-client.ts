@@ -3,9 +3,8 @@ import { fetchThrough, type GuardedFetchOptions } from "../../egress/fetch.ts";
 import { loadLater } from "../../lib/load-later.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { App } from "../../models/app.ts";
+import { type OpenIdFault, toOpenIdError } from "../../openid/openid-error.ts";
 import type { Platform } from "../../platform.ts";
-import { asStandardResponse } from "./standard-response.ts";
-import { toTokenError } from "./token-error.ts";
 
 // 9 MB, for installations that have apps only.
 const library = loadLater<typeof import("openid-client")>("openid-client", import.meta.url);
@@ -138,4 +137,87 @@ function tokensOf(granted: Record<string, unknown>): Tokens {
     ...(typeof scope === "string" && { scope: scope.slice(0, MAX_OTHER_CHARACTERS) }),
     others: Object.fromEntries(others),
   };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Returns the response of a token endpoint as RFC 6749 has it (sections 5.1 and 5.2), where widely used apps differ: errors
+ * with status 200, forms instead of JSON, other names for a bearer token, null for what is absent. An ID token is left out:
+ * it is not used to sign in, so it need not be checked.
+ */
+export async function asStandardResponse(response: Response): Promise<Response> {
+  const text = await response.text();
+  const body = parse(text, response.headers.get("content-type") ?? "");
+  if (body === null) return new Response(text, { status: response.status, headers: response.headers });
+  const { id_token: _, ...said } = body;
+  if (typeof said.access_token !== "string" && typeof said.error === "string") {
+    return Response.json(said, { status: response.status < 400 ? 400 : response.status });
+  }
+  const standard = Object.entries({
+    ...said,
+    token_type: "bearer",
+    expires_in: secondsOf(said.expires_in),
+    refresh_token: typeof said.refresh_token === "string" ? said.refresh_token : undefined,
+    scope: Array.isArray(said.scope) ? said.scope.join(" ") : said.scope,
+  }).filter(([, value]) => value !== undefined && value !== null);
+  return Response.json(Object.fromEntries(standard), {
+    status: response.status === 201 ? 200 : response.status,
+  });
+}
+
+/** Returns a time that a token may live, in seconds; undefined for what is none. */
+function secondsOf(value: unknown): number | undefined {
+  const seconds = Number(value);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+}
+
+function parse(text: string, type: string): Record<string, unknown> | null {
+  if (type.includes("x-www-form-urlencoded")) return Object.fromEntries(new URLSearchParams(text));
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Why an app gave no tokens. `message` has the app's error code and nothing else of what it sent. */
+export class TokenError extends Error {
+  readonly fault: OpenIdFault;
+  /** The app's error code; one of ours if it gave none. */
+  readonly code: string;
+  /** False if it is not known whether the app received the request and did what it asks for. */
+  readonly hasResponded: boolean;
+
+  constructor(fault: OpenIdFault, code: string, message: string, hasResponded: boolean) {
+    super(message);
+    this.name = "TokenError";
+    this.fault = fault;
+    this.code = code;
+    this.hasResponded = hasResponded;
+  }
+}
+
+/** Codes with which an app says that a refresh token is no longer valid: the standard's, and those of some apps. */
+const ENDED = new Set([
+  "invalid_grant",
+  "bad_refresh_token",
+  "invalid_refresh_token",
+  "token_expired",
+  "token_revoked",
+  "access_denied",
+  "consent_required",
+  "interaction_required",
+]);
+
+/** Returns true if no repetition can help, only a new consent. */
+export const isFinal = ({ code }: TokenError): boolean => ENDED.has(code);
+
+/** Translates what openid-client throws. */
+function toTokenError(error: unknown): TokenError {
+  const { fault, message, providerCode } = toOpenIdError(error);
+  const code = providerCode ?? (fault === "provider-away" ? "app-away" : "app-error");
+  return new TokenError(fault, code, message.replace("the provider", "the app"), providerCode !== undefined);
 }

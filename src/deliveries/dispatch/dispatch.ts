@@ -10,7 +10,7 @@ import type { Subscription } from "../../models/subscription.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
-import { lookUpWebhooks } from "../../webhooks/look-up.ts";
+import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { deliveryId } from "./create.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config" | "memory">;

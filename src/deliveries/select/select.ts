@@ -1,5 +1,5 @@
 import type { QueryFilter } from "mongoose";
-import { isAccountId } from "../../alerts/channel.ts";
+import { isAccountId } from "../../alerts/raise.ts";
 import { invalidField, notFound } from "../../lib/errors.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 import { wordsOfText } from "../../lib/payload-words.ts";

@@ -5,7 +5,7 @@ import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
-import { lookUpWebhooks } from "../../webhooks/look-up.ts";
+import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { prepare } from "../attempt/prepare.ts";
 import type { Unsent } from "../attempt/record.ts";
 import { type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";

@@ -1,20 +1,31 @@
-import type { NextPropsDeps } from "../../components/additional-props/next-props.ts";
+import type { Static } from "typebox";
+import { findDynamicProps } from "../../components/additional-props/find-dynamic-props.ts";
+import {
+  type NextProps,
+  type NextPropsDeps,
+  nextProps,
+} from "../../components/additional-props/next-props.ts";
 import {
   NextPropsRequestSchema,
   NextPropsSchema,
   presentNextProps,
 } from "../../components/additional-props/schema.ts";
-import type { ConfigureDeps } from "../../components/configure/ask-options.ts";
-import { OptionsRequestSchema, OptionsSchema } from "../../components/configure/schema.ts";
+import { askOptions, type ConfigureDeps, type Options } from "../../components/configure/ask-options.ts";
+import { OptionsRequestSchema, OptionsSchema, optionsRequest } from "../../components/configure/schema.ts";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
-import { ownAction } from "./find.ts";
-import { listChoices } from "./list-choices.ts";
-import { nextPropsOfAction } from "./next-props-of-action.ts";
+import { type Destination, Webhooks } from "../../models/webhook.ts";
+import type { Platform } from "../../platform.ts";
+import { openSettings } from "../settings.ts";
+import { findComponent } from "./find-component.ts";
+import type { ActionSettings } from "./settings.ts";
 
 const route = routeFor<ConfigureDeps & NextPropsDeps>();
 const tag = "Destinations";
 const params = { id: "ac_0CjBAhD9sK2mV7tX" };
+
+/** The access rule of routes whose path names an action. */
+const ownAction = { kind: "resource", what: "action", load: findAction } as const;
 
 /** What the form of an action asks its component (docs/rest-api.md#destinations). */
 export const actionRoutes = [
@@ -65,3 +76,53 @@ export const actionRoutes = [
       presentNextProps(await nextPropsOfAction(deps, resource, body)),
   }),
 ];
+
+/** Returns an action of one of these owners, otherwise null, for another kind of destination too (docs/design.md#guarantee-6). */
+function findAction(
+  { mongo }: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Destination | null> {
+  return Webhooks(mongo)
+    .findOne({ _id: id, owner_id: { $in: owners }, kind: "action" })
+    .lean<Destination | null>();
+}
+
+/**
+ * Lists the choices of an action's prop, with the values that are stored for it where the request leaves one out: a form
+ * never has its secrets. Throws as `askOptions` does.
+ */
+async function listChoices(
+  platform: ConfigureDeps,
+  destination: Destination,
+  body: Static<typeof OptionsRequestSchema>,
+): Promise<Options> {
+  const settings = openSettings<ActionSettings>(platform.secrets, destination);
+  const component = await findComponent(platform, settings.component_id);
+  const { dynamic_props_id: id } = body;
+  const owner = destination.owner_id;
+  const dynamic =
+    id === undefined || id === settings.dynamic?.id
+      ? settings.dynamic
+      : await findDynamicProps(platform, owner, component, id);
+  const stored = settings.configured_props;
+  return askOptions(platform, owner, component, { ...optionsRequest(body), stored, added: dynamic?.props });
+}
+
+/**
+ * Returns the props that an action's values lead to, with those that are stored for it where the request leaves one out.
+ * Throws as `nextProps` does.
+ */
+async function nextPropsOfAction(
+  platform: NextPropsDeps,
+  destination: Destination,
+  body: Static<typeof NextPropsRequestSchema>,
+): Promise<NextProps> {
+  const settings = openSettings<ActionSettings>(platform.secrets, destination);
+  const component = await findComponent(platform, settings.component_id);
+  return nextProps(platform, destination.owner_id, component, {
+    configuredProps: body.configured_props,
+    dynamicPropsId: body.dynamic_props_id,
+    stored: { values: settings.configured_props, dynamic: settings.dynamic ?? null },
+  });
+}

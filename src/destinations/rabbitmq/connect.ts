@@ -7,7 +7,7 @@ import { loadLater } from "../../lib/load-later.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
 import { ReceivedBound } from "../received-bound.ts";
-import { withoutSecret } from "../without-secret.ts";
+import { withoutSecret } from "../settings.ts";
 import type { RabbitMqSettings } from "./kind.ts";
 
 type Amqp = typeof import("amqplib");

@@ -6,7 +6,7 @@ import type { Kept } from "../../egress/lasting-connections.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
 import { ReceivedBound } from "../received-bound.ts";
-import { withoutSecret } from "../without-secret.ts";
+import { withoutSecret } from "../settings.ts";
 import type { RedisStreamSettings } from "./kind.ts";
 
 const PORTS = { plain: 6379, tls: 6379 };

@@ -2,10 +2,10 @@ import { type Static, Type } from "typebox";
 import { checkUrl } from "../../egress/check-url.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { patternInWords } from "../../lib/pattern-words.ts";
-import { checkPublicHost } from "../../webhooks/check-public-host.ts";
+import { checkPublicHost } from "../../webhooks/check-webhook-url.ts";
 import { defineKind } from "../kind.ts";
-import { NullableString, ServerAddress } from "../setting-schemas.ts";
-import { DEFAULT_KEY, keyProblem } from "./object-key.ts";
+import { NullableString, ServerAddress } from "../settings.ts";
+import { DEFAULT_KEY, keyProblem } from "./send.ts";
 
 const url = ServerAddress(
   "Address of the bucket, with its name in the host or as the path: `https://BUCKET.s3.eu-central-1.amazonaws.com` or " +

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { isAccountId } from "../../alerts/channel.ts";
+import { isAccountId } from "../../alerts/raise.ts";
 import { requestState } from "../../http/request-log.ts";
 import { accepted } from "../../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../../http/route.ts";

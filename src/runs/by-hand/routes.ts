@@ -6,8 +6,7 @@ import { accepted, data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { ownSourceToChange } from "../../sources/routes.ts";
 import { inboundTrace } from "../../tracing/inbound.ts";
-import { type RunByHandDeps, runSource } from "./run-source.ts";
-import { type SampleDeps, sampleSource } from "./sample-source.ts";
+import { type RunByHandDeps, runSource, type SampleDeps, sampleSource } from "./run-source.ts";
 
 const route = routeFor<RunByHandDeps & SampleDeps>();
 const tag = "Sources";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createApiKey } from "../../../src/accounts/api-keys.ts";
-import { endAllSessions } from "../../../src/accounts/sessions/end-all.ts";
+import { endAllSessions } from "../../../src/accounts/sessions/sessions.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 import { Identities } from "../../../src/models/identity.ts";

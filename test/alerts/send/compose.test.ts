@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { composeMail } from "../../../src/alerts/send/compose.ts";
-import { mailToken, userOfMailToken } from "../../../src/alerts/send/mail-token.ts";
+import { mailToken, userOfMailToken } from "../../../src/alerts/send/mailer.ts";
 import type { MailedAlert } from "../../../src/models/mailbox.ts";
 
 const USER = "u_0CjB8sXp1LmN4vYb";

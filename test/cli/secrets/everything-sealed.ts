@@ -1,4 +1,4 @@
-import { setApp } from "../../../src/connections/apps/set.ts";
+import { setApp } from "../../../src/connections/apps/apps.ts";
 import { storePending } from "../../../src/connections/consent/ticket.ts";
 import { newToken } from "../../../src/lib/ids.ts";
 import type { System } from "../../support/system.ts";

@@ -8,7 +8,7 @@ import { DynamicPropsRows } from "../../../src/models/dynamic-props.ts";
 import { SEALED_FIELDS } from "../../../src/models/sealed-fields.ts";
 import { Webhooks } from "../../../src/models/webhook.ts";
 import { createSecrets } from "../../../src/store/secrets.ts";
-import { rotateSigningKey } from "../../../src/webhooks/rotate-signing-key.ts";
+import { rotateSigningKey } from "../../../src/webhooks/webhooks.ts";
 import { findSealedTexts } from "../../support/sealed-texts.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { environmentOf } from "../../workers/worker-process.ts";

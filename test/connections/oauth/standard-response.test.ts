@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { asStandardResponse } from "../../../src/connections/oauth/standard-response.ts";
+import { asStandardResponse } from "../../../src/connections/oauth/token-client.ts";
 
 const json = (body: unknown, status = 200) => Response.json(body, { status });
 const FORM = { headers: { "content-type": "application/x-www-form-urlencoded; charset=utf-8" } };

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { send } from "../../../src/deliveries/attempt/send.ts";
 import type { Message } from "../../../src/destinations/message.ts";
 import { AppError } from "../../../src/lib/errors.ts";
-import { rotateSigningKey } from "../../../src/webhooks/rotate-signing-key.ts";
+import { rotateSigningKey } from "../../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";

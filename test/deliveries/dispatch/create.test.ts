@@ -3,8 +3,7 @@ import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";
 import { readDrops } from "../../../src/store/drops.ts";
-import { deleteWebhook } from "../../../src/webhooks/delete.ts";
-import { updateWebhook } from "../../../src/webhooks/update.ts";
+import { deleteWebhook, updateWebhook } from "../../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import {
   deliveriesOf,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { takeSeat } from "../../../src/destinations/action/seats.ts";
+import { takeSeat } from "../../../src/destinations/action/send.ts";
 
 describe("the seats of an action's runs", () => {
   it("are numbered from the lowest that is free, for each key", () => {

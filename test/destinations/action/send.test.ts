@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { sendToAction } from "../../../src/destinations/action/send.ts";
-import { createDestination } from "../../../src/destinations/create.ts";
-import { deleteDestination } from "../../../src/destinations/delete.ts";
+import { createDestination, deleteDestination } from "../../../src/destinations/destinations.ts";
 import type { SendDeps } from "../../../src/destinations/message.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 import { SourceMemories } from "../../../src/models/source.ts";

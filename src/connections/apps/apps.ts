@@ -1,13 +1,13 @@
 import { checkUrl, checkUrlText } from "../../egress/check-url.ts";
-import { AppError, invalidField } from "../../lib/errors.ts";
+import { AppError, invalidField, notFound } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/is-loopback.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type App, type AppEventRules, Apps, type TokenAuth } from "../../models/app.ts";
+import { Connections } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";
-import { appInRouting } from "../events/find-rules.ts";
-import { checkEventRules } from "../events/rules.ts";
-import { APP_SLUG } from "../schema.ts";
+import { appInRouting, checkEventRules } from "../events/rules.ts";
+import { APP_SLUG, type AppView } from "../schema.ts";
 
 /** What an operator registers of an app. */
 export interface AppSettings {
@@ -105,4 +105,32 @@ function checkedParams(params: Record<string, string>): App["authorize_params"] 
     if (!/^[\w.-]{1,64}$/.test(name) || value.length > 512) throw invalidField("body", path, "is not valid");
   }
   return pairs;
+}
+
+/** Returns the apps that accounts can connect, by name, without anything that is the operator's. */
+export async function listApps({ mongo }: Pick<Platform, "mongo">): Promise<AppView[]> {
+  const apps = await Apps(mongo)
+    .find({}, { name: 1, scopes: 1, events: 1 })
+    .sort({ _id: 1 })
+    .limit(LIMITS.apps.value)
+    .lean();
+  return apps
+    .map(({ _id, name, scopes, events }) => ({
+      ...{ slug: _id, name, scopes: scopes.split(" ").filter(Boolean) },
+      events: events ?? null,
+    }))
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/**
+ * Deletes an app. Its connections stay, and fail when their tokens end. Returns how many there are. Throws `not-found`.
+ */
+export async function deleteApp(
+  { mongo, routing }: Pick<Platform, "mongo" | "routing">,
+  slug: string,
+): Promise<{ slug: string; connections: number }> {
+  const { deletedCount } = await Apps(mongo).deleteOne({ _id: slug });
+  if (deletedCount === 0) throw notFound("app");
+  await routing.invalidate([appInRouting(slug)]);
+  return { slug, connections: await Connections(mongo).countDocuments({ app: slug, kind: "oauth2" }) };
 }

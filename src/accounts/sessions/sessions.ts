@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from "node:crypto";
+import { notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { type Session, Sessions } from "../../models/session.ts";
+import { Users } from "../../models/user.ts";
+import type { Platform } from "../../platform.ts";
+import { type Page, type PageRequest, pageOf } from "../../store/page.ts";
+import { revokeProviderKeys } from "../api-keys.ts";
+
+/** 256 random bits with a prefix that says what they are, which secret scanners find. */
+const newSecret = (prefix: string): string => `${prefix}_${randomBytes(32).toString("base64url")}`;
+const isSecret = (prefix: string, text: string): boolean =>
+  text.startsWith(`${prefix}_`) && /^[\w-]{43}$/.test(text.slice(prefix.length + 1));
+
+const newSessionToken = (): string => newSecret("hws");
+/** Returns true if a text has the form of a session's token; any other is unknown without a look-up. */
+export const isSessionToken = (text: string): boolean => isSecret("hws", text);
+
+export const newLinkToken = (): string => newSecret("hwl");
+export const isLinkToken = (text: string): boolean => isSecret("hwl", text);
+
+/** Returns the hash of a token, as it is stored. */
+export const hashOfToken = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+/** Returns how long a session lives, however much it is used: less if an OpenID provider vouched for its user. */
+export const lifeOf = ({ key_id }: Pick<Session, "key_id">): number =>
+  (key_id === null ? LIMITS.providerSessionMs : LIMITS.sessionMs).value;
+
+/** Returns when a session ends: some time after its last use, but never long after its start (docs/limits.md). */
+export function expiryOf(session: Pick<Session, "created_at" | "last_used_at" | "key_id">): Date {
+  const idle = session.last_used_at * 1000 + LIMITS.sessionIdleMs.value;
+  return new Date(Math.min(idle, session.created_at * 1000 + lifeOf(session)));
+}
+
+type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
+
+const MAX_USER_AGENT_CHARS = 200;
+
+/**
+ * Starts a session and returns it with its token, which can't be shown again. A user with `LIMITS.sessions` sessions loses
+ * the oldest one. `keyId` is the API key whose revocation ends it; null if an OpenID provider vouched for the user.
+ */
+export async function startSession(
+  platform: Deps,
+  { userId, keyId, userAgent }: { userId: string; keyId: string | null; userAgent: string },
+): Promise<{ session: Session; token: string }> {
+  const token = newSessionToken();
+  const now = unixSeconds(platform.clock());
+  const session: Session = {
+    _id: newId("ses", platform.clock()),
+    hash: hashOfToken(token),
+    user_id: userId,
+    key_id: keyId,
+    user_agent: userAgent.slice(0, MAX_USER_AGENT_CHARS),
+    created_at: now,
+    last_used_at: now,
+    expires_at: expiryOf({ created_at: now, last_used_at: now, key_id: keyId }),
+  };
+  await Sessions(platform.mongo).insertOne(session);
+  await endOldest(platform, userId);
+  return { session, token };
+}
+
+async function endOldest(platform: Deps, userId: string): Promise<void> {
+  const oldest = await Sessions(platform.mongo)
+    .find({ user_id: userId }, { _id: 1 })
+    .sort({ _id: -1 })
+    .skip(LIMITS.sessions.value)
+    .limit(LIMITS.sessions.value)
+    .lean();
+  if (oldest.length === 0) return;
+  await Sessions(platform.mongo).deleteMany({ _id: { $in: oldest.map(({ _id }) => _id) } });
+  await platform.routing.invalidate([userId]);
+}
+
+type FindDeps = Pick<Platform, "mongo" | "clock">;
+
+const live = (platform: FindDeps) => ({ expires_at: { $gt: new Date(platform.clock()) } });
+
+/** Returns a page of a user's sessions, newest first. */
+export function listSessions(platform: FindDeps, userId: string, page: PageRequest): Promise<Page<Session>> {
+  return pageOf(Sessions(platform.mongo), { user_id: userId, ...live(platform) }, page);
+}
+
+/** Returns a session of one of these users, otherwise null. */
+async function findSession(platform: FindDeps, id: string, owners: string[]): Promise<Session | null> {
+  return await Sessions(platform.mongo)
+    .findOne({ _id: id, user_id: { $in: owners }, ...live(platform) })
+    .lean<Session | null>();
+}
+
+/** The access rule of routes whose path names a session. */
+export const ownSession = { kind: "resource", what: "session", load: findSession } as const;
+
+type EndDeps = Pick<Platform, "mongo" | "routing">;
+
+/** Ends a session: it is rejected from the next request on. */
+export async function endSession(
+  platform: EndDeps,
+  { _id, user_id }: Pick<Session, "_id" | "user_id">,
+): Promise<void> {
+  await Sessions(platform.mongo).deleteOne({ _id });
+  await platform.routing.invalidate([user_id]);
+}
+
+/**
+ * Ends every session of a user from the next request on, and revokes the API keys that end with the provider's word. Returns how many
+ * there were. Throws `not-found`.
+ */
+export async function endAllSessions(
+  platform: Pick<Platform, "mongo" | "routing" | "clock">,
+  userId: string,
+): Promise<{ id: string; ended_sessions: number; revoked_keys: number }> {
+  if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
+  const { deletedCount } = await Sessions(platform.mongo).deleteMany({ user_id: userId });
+  const revoked = await revokeProviderKeys(platform, userId);
+  await platform.routing.invalidate([userId]);
+  return { id: userId, ended_sessions: deletedCount, revoked_keys: revoked };
+}

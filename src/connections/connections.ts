@@ -1,0 +1,181 @@
+import { checkCount } from "../accounts/check-count.ts";
+import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import type { AppEventRules } from "../models/app.ts";
+import { type Connection, Connections } from "../models/connection.ts";
+import { Sources } from "../models/source.ts";
+import { Webhooks } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { transaction } from "../store/mongo.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { appEndpointUrl } from "./events/endpoint.ts";
+import { checkEventRules } from "./events/rules.ts";
+import type { ConnectionChanges, ConnectionView } from "./schema.ts";
+import { keysFields } from "./secrets.ts";
+
+/** What code may call a field. */
+const NAME = /^[A-Za-z_]\w{0,63}$/;
+const MAX_BYTES = LIMITS.connectionBytes.value;
+
+/** Throws `invalid` for fields of a connection that can't be stored. The error names the field, and never shows its value. */
+function checkFields(fields: Record<string, string>): void {
+  for (const name of Object.keys(fields)) {
+    if (!NAME.test(name) || name === "__proto__") {
+      throw invalidField("body", `fields.${name.slice(0, 64)}`, "must be a name of letters, digits and _");
+    }
+  }
+  const bytes = Object.entries(fields).reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
+  if (bytes <= MAX_BYTES) return;
+  throw invalidField("body", "fields", `must have at most ${MAX_BYTES / 1024} KB of names and values`);
+}
+
+const seconds = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms));
+
+/** Returns a connection as its owner sees it: without anything that is secret. */
+export function presentConnection(
+  platform: Pick<Platform, "config">,
+  connection: Connection,
+): ConnectionView {
+  const { _id, user_id, app, kind, name, field_names, scope, health, fault, endpoint, events } = connection;
+  return {
+    ...{ id: _id, user_id, app, kind, name, field_names, scope, health },
+    error: fault && { code: fault.code, message: fault.message, at: unixSeconds(fault.at_ms) },
+    expires_at: seconds(connection.expires_at_ms),
+    refreshed_at: seconds(connection.renewed_at_ms),
+    endpoint_url: endpoint === undefined ? null : appEndpointUrl(platform, _id, endpoint),
+    events: events ?? null,
+    created_at: connection.created_at,
+    updated_at: connection.updated_at,
+  };
+}
+
+/** Returns a connection of one of these owners, otherwise null (docs/design.md#guarantee-6). */
+export async function findConnection(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Connection | null> {
+  return await Connections(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean();
+}
+
+/** The access rule of routes whose path names a connection. */
+export const ownConnection = { kind: "resource", what: "connection", load: findConnection } as const;
+
+/** Returns a page of an account's connections, newest first. */
+export async function listConnections(
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "config">,
+  ownerId: string,
+  page: PageRequest,
+): Promise<Page<ConnectionView>> {
+  const found = await pageOf(Connections(platform.mongo), { owner_id: ownerId }, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "connections") },
+  });
+  return mapPage(found, connection => presentConnection(platform, connection));
+}
+
+export interface NewKeys {
+  ownerId: string;
+  userId: string;
+  app: string;
+  name?: string | undefined;
+  fields: Record<string, string>;
+  events?: AppEventRules | undefined;
+}
+
+/** Creates a connection of kind `keys`. Throws `invalid` that names a field, and `limit-reached`. */
+export async function createConnection(
+  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "config" | "routing">,
+  { ownerId, userId, app, name, fields, events }: NewKeys,
+): Promise<ConnectionView> {
+  checkFields(fields);
+  if (events) checkEventRules(events);
+  await checkCount(platform, ownerId, "connections");
+  const now = platform.clock();
+  const connection: Connection = {
+    ...{ _id: newId("apn", now), owner_id: ownerId, user_id: userId, app, kind: "keys", name: name ?? app },
+    ...keysFields(platform, fields),
+    ...{ scope: null, expires_at_ms: null, renew_from_ms: null, renewed_at_ms: null },
+    ...(events && { events }),
+    version: 1,
+    ...{ created_at: unixSeconds(now), updated_at: unixSeconds(now) },
+  };
+  await Connections(platform.mongo).insertOne(connection);
+  return presentConnection(platform, connection);
+}
+
+/**
+ * Renames a connection, or replaces its fields or how its events are read. Throws `invalid` that names a field, and `not-found` if it has been deleted
+ * since.
+ */
+export async function updateConnection(
+  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "routing" | "config">,
+  { _id, owner_id, kind }: Connection,
+  { name, fields, events }: ConnectionChanges,
+): Promise<ConnectionView> {
+  if (fields !== undefined) {
+    if (kind !== "keys") throw invalidField("body", "fields", "come from the app: reconnect it instead");
+    checkFields(fields);
+  }
+  if (events) checkEventRules(events);
+  const updated = await Connections(platform.mongo)
+    .findOneAndUpdate(
+      { _id },
+      {
+        $set: {
+          ...(name !== undefined && { name }),
+          ...(fields !== undefined && keysFields(platform, fields)),
+          ...(events !== undefined && { events }),
+          updated_at: unixSeconds(platform.clock()),
+        },
+        ...(fields !== undefined && { $inc: { version: 1 } }),
+      },
+      { returnDocument: "after" },
+    )
+    .lean<Connection>();
+  if (!updated) throw notFound("connection");
+  await platform.routing.invalidate([owner_id]);
+  return presentConnection(platform, updated);
+}
+
+/** Sources that a `conflict` names. */
+const MAX_NAMED = 10;
+
+/**
+ * Deletes a connection. Throws `conflict` that names the sources and actions which use it, unless it is deleted by force: then their runs
+ * fail. The token stays valid with the app until it ends or is revoked there.
+ */
+export async function deleteConnection(
+  platform: Pick<Platform, "mongo" | "routing">,
+  { _id, owner_id }: Connection,
+  { force }: { force: boolean },
+): Promise<void> {
+  await transaction(platform.mongo, async session => {
+    // First: a source that is given it at the same moment marks it (src/connections/check.ts), and one of the two fails.
+    await Connections(platform.mongo).deleteOne({ _id }, { session });
+    if (force) return;
+    const users = await Sources(platform.mongo)
+      .find({ connection_ids: _id, state: { $ne: "deleting" } }, { name: 1 }, { session })
+      .limit(MAX_NAMED + 1)
+      .lean();
+    const actions = await Webhooks(platform.mongo)
+      .find({ owner_id, connection_ids: _id }, { name: 1 }, { session })
+      .limit(MAX_NAMED + 1)
+      .lean();
+    const all = [...users, ...actions];
+    if (all.length > 0) throw inUse(all);
+  });
+  await platform.routing.invalidate([owner_id]);
+}
+
+function inUse(users: { _id: string; name: string | null }[]): AppError {
+  const named = users.slice(0, MAX_NAMED).map(({ _id, name }) => (name === null ? _id : `${name} (${_id})`));
+  const list = users.length > MAX_NAMED ? [...named, "others"] : named;
+  return new AppError(
+    "conflict",
+    `the connection is used by ${list.join(", ")}: give them another one, or delete it with force=true`,
+  );
+}

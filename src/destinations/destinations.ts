@@ -1,0 +1,199 @@
+import { checkCount } from "../accounts/check-count.ts";
+import { type Deployer, ownDeployer } from "../components/deployer.ts";
+import { fieldsOfUses, type Uses, withUses } from "../components/mark-used.ts";
+import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { SourceMemories } from "../models/source.ts";
+import {
+  type Destination,
+  type DestinationKind,
+  isDestination,
+  type Webhook,
+  Webhooks,
+} from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { lostSecrets } from "../webhooks/check-webhook-url.ts";
+import { presentWebhook } from "../webhooks/present.ts";
+import { newFields } from "../webhooks/signing-keys.ts";
+import { deleteWebhook } from "../webhooks/webhooks.ts";
+import type { CheckDeps } from "./kind.ts";
+import { KIND_NAMES, KINDS } from "./kinds.ts";
+import type {
+  DestinationChanges,
+  DestinationView,
+  NewDestinationBody,
+  UpdatedDestination,
+} from "./schema.ts";
+import { openSettings, sealSettings } from "./settings.ts";
+
+/** Returns a destination as its owner sees it: its settings without secrets. */
+export function presentDestination(
+  platform: Pick<Platform, "clock" | "config" | "secrets">,
+  destination: Destination,
+): DestinationView {
+  const { header_names, ...shared } = presentWebhook(platform, destination);
+  const { kind } = destination;
+  return { ...shared, kind, [kind]: KINDS[kind].show(openSettings(platform.secrets, destination)) };
+}
+
+/** Returns a destination, not a webhook, of one of these owners, otherwise null (docs/design.md#guarantee-6). */
+async function findDestination(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Destination | null> {
+  const found = await Webhooks(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean<Webhook | null>();
+  return found && isDestination(found) ? found : null;
+}
+
+/** The access rule of routes whose path names a destination. */
+export const ownDestination = { kind: "resource", what: "destination", load: findDestination } as const;
+
+/** Returns a page of an account's destinations, whose ids come before those of its webhooks: newest first of each prefix. */
+export async function listDestinations(
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config" | "secrets">,
+  ownerId: string,
+  page: PageRequest,
+): Promise<Page<DestinationView>> {
+  const destinations = { owner_id: ownerId, _id: { $lt: "wh_" } };
+  const found = await pageOf(Webhooks(platform.mongo), destinations, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "destinations") },
+  });
+  return mapPage(found, row => presentDestination(platform, row as Destination));
+}
+
+export interface NewDestination extends NewDestinationBody {
+  ownerId: string;
+  userId: string;
+}
+
+/**
+ * Creates a destination of the kind whose settings are given and returns it, without secrets. Throws `invalid` unless exactly
+ * one kind is given and its settings are right, and `limit-reached` (docs/rest-api.md#destinations).
+ */
+export async function createDestination(
+  platform: CheckDeps & Pick<Platform, "secrets">,
+  input: NewDestination,
+  deployer: Deployer = ownDeployer(input),
+): Promise<DestinationView> {
+  const kind = kindOf(input);
+  await checkCount(platform, input.ownerId, "webhooks");
+  const about = { deployer, path: kind };
+  const { url, settings, uses } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
+  const now = platform.clock();
+  const destination: Destination = {
+    _id: newId(KINDS[kind].prefix, now),
+    ...newFields(input, now),
+    kind,
+    settings: sealSettings(platform.secrets, settings, kind),
+    ...fieldsOfUses(uses),
+    url,
+    signing_keys: [],
+    headers: null,
+    header_names: [],
+  };
+  await withUses(platform, uses, options => Webhooks(platform.mongo).insertMany([destination], options));
+  return presentDestination(platform, destination);
+}
+
+function kindOf(input: NewDestination): DestinationKind {
+  const [kind, second] = KIND_NAMES.filter(name => input[name] !== undefined);
+  if (kind === undefined) {
+    const fields = KIND_NAMES.map(path => ({
+      in: "body" as const,
+      path,
+      message: "one of these is required",
+    }));
+    throw new AppError("invalid", `one of ${KIND_NAMES.join(", ")} is required`, { fields });
+  }
+  if (second !== undefined)
+    throw invalidField("body", second, `a destination of kind ${kind} has no such settings`);
+  return kind;
+}
+
+type Deps = CheckDeps & Pick<Platform, "secrets" | "queues">;
+
+/**
+ * Changes the given fields of a destination and returns it. Of its settings those that are given; any of them clears
+ * `failing_since`, as enabling it does, which clears `disabled_reason` too. Throws `invalid` for settings of another kind or
+ * wrong ones, and `not-found` if the destination has been deleted since.
+ */
+export async function updateDestination(
+  platform: Deps,
+  destination: Destination,
+  changes: DestinationChanges,
+  deployer = ownDeployer({ ownerId: destination.owner_id, userId: destination.user_id }),
+): Promise<UpdatedDestination> {
+  const { name, description, active, max_in_flight, rate_limit_per_second, ordered } = changes;
+  const changed = await changedSettings(platform, deployer, destination, changes);
+  const set: Partial<Destination> = {
+    ...changed?.fields,
+    ...(name !== undefined && { name: name || null }),
+    ...(description !== undefined && { description: description || null }),
+    ...(active !== undefined && { active, disabled_reason: null }),
+    ...(max_in_flight !== undefined && { max_in_flight }),
+    ...(rate_limit_per_second !== undefined && { rate_limit_per_second }),
+    ...(ordered !== undefined && { ordered }),
+    ...((active || changed) && { failing_since_ms: null }),
+    updated_at: unixSeconds(platform.clock()),
+  };
+  const updated = await withUses(platform, changed?.uses, options =>
+    Webhooks(platform.mongo)
+      .findOneAndUpdate({ _id: destination._id }, { $set: set }, { returnDocument: "after", ...options })
+      .lean<Destination | null>(),
+  );
+  if (!updated) throw notFound("destination");
+  await platform.routing.invalidate([destination.owner_id]);
+  // Deliveries that wait for their order must now be sent on their own, or the other way round.
+  if (ordered !== undefined) await enqueueDrain(platform, destination);
+  return { ...presentDestination(platform, updated), secrets_removed: changed?.secretsRemoved ?? [] };
+}
+
+/** Returns the fields of a destination that store its settings with those that are given; undefined if none are. */
+async function changedSettings(
+  platform: Deps,
+  deployer: Deployer,
+  destination: Destination,
+  changes: DestinationChanges,
+): Promise<{ fields: Partial<Destination>; uses: Uses | undefined; secretsRemoved: string[] } | undefined> {
+  const { kind, owner_id: owner } = destination;
+  const other = KIND_NAMES.find(name => name !== kind && changes[name] !== undefined);
+  if (other) throw invalidField("body", other, `a destination of kind ${kind} has no such settings`);
+  const given = changes[kind];
+  if (given === undefined) return undefined;
+  const before = openSettings<Record<string, unknown>>(platform.secrets, destination);
+  const { secrets, keepsItself, check } = KINDS[kind];
+  const lost = lostSecrets(
+    { url: destination.url, secrets: secrets.filter(name => (before[name] ?? null) !== null) },
+    { url: (given as { url?: string }).url, secrets: Object.keys(given) },
+  );
+  const kept = without(before, lost);
+  const about = { deployer: { ...deployer, owner }, path: kind, before };
+  const checked = await check(platform, keepsItself ? given : { ...kept, ...given }, about);
+  const { url, settings, uses } = checked;
+  const sealed = sealSettings(platform.secrets, settings, kind);
+  const isLost = (name: string) => ((settings as Record<string, unknown>)[name] ?? null) === null;
+  const secretsRemoved = checked.secretsRemoved ?? lost.filter(isLost);
+  return { fields: { url, settings: sealed, ...fieldsOfUses(uses) }, uses, secretsRemoved };
+}
+
+const without = (settings: object, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)));
+
+/**
+ * Deletes a destination as `deleteWebhook` deletes a webhook, and the db of an action, and closes this process's connection to it. Those of other
+ * processes, which are used no more, are closed when they have been idle for `LIMITS.destinationIdleMs`.
+ */
+export async function deleteDestination(
+  platform: Parameters<typeof deleteWebhook>[0] & Pick<Platform, "lastingConnections">,
+  destinationId: string,
+): Promise<void> {
+  await deleteWebhook(platform, destinationId);
+  await SourceMemories(platform.mongo).deleteOne({ _id: destinationId });
+  platform.lastingConnections.drop(destinationId);
+}

@@ -1,0 +1,195 @@
+import { checkCount } from "../accounts/check-count.ts";
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
+import { AppError, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
+import { type Webhook, Webhooks } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { countDrop } from "../store/drops.ts";
+import { transaction } from "../store/mongo.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
+import { encryptHeaders } from "./custom-headers.ts";
+import { presentWebhook } from "./present.ts";
+import type { UpdatedWebhook, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
+import { newFields, newSigningKey, rotated } from "./signing-keys.ts";
+
+export interface NewWebhook {
+  ownerId: string;
+  userId: string;
+  url: string;
+  name?: string | undefined;
+  description?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  max_in_flight?: number | null | undefined;
+  rate_limit_per_second?: number | null | undefined;
+  ordered?: boolean | undefined;
+}
+
+/**
+ * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url
+ * or a header, and `limit-reached` (docs/rest-api.md#webhooks).
+ */
+export async function createWebhook(
+  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">,
+  input: NewWebhook,
+): Promise<WebhookWithKey> {
+  await checkCount(platform, input.ownerId, "webhooks");
+  const signingKey = newSigningKey();
+  const now = platform.clock();
+  const webhook: Webhook = {
+    _id: newId("wh", now),
+    ...newFields(input, now),
+    url: checkWebhookUrl(platform.config, "query", input.url),
+    signing_keys: [{ sealed: platform.secrets.seal(signingKey), expires_at_ms: null }],
+    ...encryptHeaders(platform.secrets, input.headers ?? {}),
+  };
+  await Webhooks(platform.mongo).insertOne(webhook);
+  return { ...presentWebhook(platform, webhook), signing_key: signingKey };
+}
+
+/**
+ * Changes the given fields of a webhook and returns it. Enabling it clears `disabled_reason` and `failing_since`; a
+ * different url clears `failing_since`, and that of another server the headers that are not given again. Pending deliveries go to the url that is set when each attempt is made. Throws
+ * `invalid` for the url or a header, and `not-found` if the webhook has been deleted since.
+ */
+export async function updateWebhook(
+  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config" | "queues">,
+  webhook: Webhook,
+  changes: WebhookChanges,
+): Promise<UpdatedWebhook> {
+  const { url, name, description, active, headers, ...deliverySettings } = changes;
+  const isMoved = url !== undefined && url !== webhook.url;
+  const given = { url, secrets: headers === undefined ? [] : ["headers"] };
+  // Whether it has any now or not: another request may be about to set them.
+  const isLost = lostSecrets({ url: webhook.url, secrets: ["headers"] }, given).length > 0;
+  const set: Partial<Webhook> = {
+    ...(url !== undefined && { url: checkWebhookUrl(platform.config, "body", url) }),
+    ...(name !== undefined && { name: name || null }),
+    ...(description !== undefined && { description: description || null }),
+    ...(active !== undefined && { active, disabled_reason: null }),
+    ...deliverySettings,
+    ...((headers !== undefined || isLost) && encryptHeaders(platform.secrets, headers ?? {})),
+    ...((active || isMoved) && { failing_since_ms: null }),
+    updated_at: unixSeconds(platform.clock()),
+  };
+  const updated = await Webhooks(platform.mongo)
+    .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
+    .lean<Webhook | null>();
+  if (!updated) throw notFound("webhook");
+  await platform.routing.invalidate([webhook.owner_id]);
+  // Deliveries that wait for their order must now be sent on their own, or the other way round.
+  if (changes.ordered !== undefined) await enqueueDrain(platform, webhook);
+  const secrets_removed = isLost && webhook.header_names.length > 0 ? ["headers"] : [];
+  return { ...presentWebhook(platform, updated), secrets_removed };
+}
+
+type Deps = Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">;
+
+/**
+ * Replaces the signing key of a webhook and returns the new one, which can never be shown again. The old key also signs
+ * for 24 more hours. Throws `conflict` if another request replaced the key in between, because the key returned by one
+ * of the two requests would never sign.
+ */
+export async function rotateSigningKey(platform: Deps, webhook: Webhook): Promise<WebhookWithKey> {
+  const signingKey = newSigningKey();
+  const updated =
+    (await replaceKey(platform, webhook, signingKey)) ??
+    (await replaceResealed(platform, webhook, signingKey));
+  if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
+  await platform.routing.invalidate([webhook.owner_id]);
+  return { ...presentWebhook(platform, updated), signing_key: signingKey };
+}
+
+/** Returns the webhook with the new key; null if its key is stored in another form than it was read. */
+async function replaceKey(
+  { mongo, secrets, clock }: Deps,
+  { _id, signing_keys: keys }: Webhook,
+  signingKey: string,
+): Promise<Webhook | null> {
+  const now = clock();
+  const signing_keys = rotated(keys, secrets.seal(signingKey), now);
+  return await Webhooks(mongo)
+    .findOneAndUpdate(
+      { _id, "signing_keys.0.sealed": keys[0]?.sealed ?? null },
+      { $set: { signing_keys, updated_at: unixSeconds(now) } },
+      { returnDocument: "after" },
+    )
+    .lean<Webhook | null>();
+}
+
+/** As `replaceKey`, if the key is the same, and `headwater secrets reseal` only encrypted it again; otherwise null. */
+async function replaceResealed(platform: Deps, before: Webhook, signingKey: string): Promise<Webhook | null> {
+  const { mongo, secrets } = platform;
+  const webhook = await Webhooks(mongo).findById(before._id).lean<Webhook | null>();
+  const [current] = webhook?.signing_keys ?? [];
+  const [known] = before.signing_keys;
+  if (!webhook || !current || !known || secrets.open(current.sealed) !== secrets.open(known.sealed))
+    return null;
+  return await replaceKey(platform, webhook, signingKey);
+}
+
+/** Returns a page of an account's webhooks, newest first, without its destinations, whose ids come before. */
+export async function listWebhooks(
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config">,
+  ownerId: string,
+  page: PageRequest,
+): Promise<Page<WebhookView>> {
+  const webhooks = { owner_id: ownerId, _id: { $gte: "wh_" } };
+  const found = await pageOf(Webhooks(platform.mongo), webhooks, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "webhooks") },
+  });
+  return mapPage(found, webhook => presentWebhook(platform, webhook));
+}
+
+type DeleteDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "metrics" | "activity" | "clock" | "routing" | "permits"
+>;
+
+/**
+ * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and releases its permits. There may be very
+ * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
+ * is due.
+ */
+export async function deleteWebhook(platform: DeleteDeps, webhookId: string): Promise<void> {
+  const [webhook, subscriptions] = await Promise.all([
+    Webhooks(platform.mongo).findById(webhookId, { owner_id: 1 }).lean(),
+    Subscriptions(platform.mongo).find({ listener_id: webhookId }, { owner_id: 1, emitter_id: 1 }).lean(),
+  ]);
+  const accounts = await accountsOfSubscriptions(platform, subscriptions);
+  await transaction(platform.mongo, async session => {
+    await Webhooks(platform.mongo).deleteOne({ _id: webhookId }, { session });
+    await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
+    await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
+  });
+  await platform.routing.invalidate(webhook ? [webhook.owner_id, ...accounts] : accounts);
+  await cancelDeliveries(platform, webhookId);
+  await platform.permits.delete(webhookId);
+}
+
+/** Cancels and counts every pending delivery to a webhook; their jobs then have nothing to do. */
+async function cancelDeliveries(platform: DeleteDeps, webhookId: string): Promise<void> {
+  const pending = await Deliveries(platform.mongo).aggregate<{ _id: string; count: number }>([
+    { $match: { webhook_id: webhookId, state: "pending" } },
+    { $group: { _id: "$emitter_id", count: { $sum: 1 } } },
+  ]);
+  await Deliveries(platform.mongo).updateMany(
+    { webhook_id: webhookId, state: "pending" },
+    {
+      $set: {
+        state: "cancelled",
+        reason: "webhook-deleted",
+        ...NO_FURTHER_ATTEMPT,
+        finished_at_ms: platform.clock(),
+      },
+    },
+  );
+  for (const { _id: emitterId, count } of pending) {
+    platform.metrics.count("deliveries_total", { outcome: "cancelled" }, count);
+    await countDrop(platform, emitterId, "listener-absent", count);
+  }
+}

@@ -1,0 +1,113 @@
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
+import { invalidField, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { StoredEvents } from "../models/event.ts";
+import { Organizations } from "../models/organization.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
+import { Users } from "../models/user.ts";
+import { type Workflow, Workflows } from "../models/workflow.ts";
+import type { Platform } from "../platform.ts";
+import { noteDeleted } from "../store/gone.ts";
+import { transaction } from "../store/mongo.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import type { WorkflowChanges, WorkflowView } from "./schema.ts";
+
+/** Returns a workflow as API responses show it (docs/rest-api.md#workflows). */
+export const presentWorkflow = ({
+  _id,
+  name,
+  created_at,
+  updated_at = created_at,
+}: Workflow): WorkflowView => ({ id: _id, name, created_at, updated_at });
+
+/** Returns a workflow of one of these owners, otherwise null (docs/design.md#guarantee-6). */
+export function findWorkflow(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Workflow | null> {
+  return Workflows(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean();
+}
+
+/** Returns a page of an account's workflows, newest first. */
+export async function listWorkflows(
+  { mongo, redis, keys }: Pick<Platform, "mongo" | "redis" | "keys">,
+  ownerId: string,
+  page: PageRequest,
+): Promise<Page<WorkflowView>> {
+  const countCache = { redis, key: keys.listCount(ownerId, "workflows") };
+  return mapPage(
+    await pageOf(Workflows(mongo), { owner_id: ownerId }, page, { countCache }),
+    presentWorkflow,
+  );
+}
+
+const MAX_NAME_CHARS = 128;
+
+/**
+ * Registers a workflow, together with the auto subscriptions of its account, and returns it. Throws `invalid` for
+ * the name, `not-found` for the owner.
+ */
+export async function createWorkflow(
+  platform: Pick<Platform, "mongo" | "clock">,
+  { ownerId, name }: { ownerId: string; name: string },
+): Promise<WorkflowView> {
+  if (name.trim() === "" || name.length > MAX_NAME_CHARS) {
+    throw invalidField("body", "name", `must have 1 to ${MAX_NAME_CHARS} characters`);
+  }
+  const owners = ownerId.startsWith("o_") ? Organizations(platform.mongo) : Users(platform.mongo);
+  if (!(await (owners as ReturnType<typeof Users>).exists({ _id: ownerId }))) throw notFound("owner");
+  const id = newId("p", platform.clock());
+  const workflow = { _id: id, owner_id: ownerId, name, created_at: unixSeconds(platform.clock()) };
+  await transaction(platform.mongo, async session => {
+    await Workflows(platform.mongo).insertMany([workflow], { session });
+    await subscribeNewEmitter(platform, { id, owner_id: ownerId }, session);
+  });
+  return presentWorkflow(workflow);
+}
+
+/** Changes the given fields of a workflow and returns it. Throws `not-found` if it has been deleted since. */
+export async function updateWorkflow(
+  platform: Pick<Platform, "mongo" | "clock">,
+  { _id }: Workflow,
+  changes: WorkflowChanges,
+): Promise<WorkflowView> {
+  const updated = await Workflows(platform.mongo)
+    .findOneAndUpdate(
+      { _id },
+      { $set: { ...changes, updated_at: unixSeconds(platform.clock()) } },
+      { returnDocument: "after" },
+    )
+    .lean<Workflow | null>();
+  if (!updated) throw notFound("workflow");
+  return presentWorkflow(updated);
+}
+
+/**
+ * Deletes a workflow with its subscriptions and summaries. Deliveries of its events go on; what it has emitted and is not
+ * handled yet is dropped and counted as `emitter-deleted` (docs/design.md#guarantee-8). Throws `unavailable`.
+ */
+export async function deleteWorkflow(
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing">,
+  { _id, owner_id }: Workflow,
+): Promise<void> {
+  const eitherSide = { $or: [{ emitter_id: _id }, { listener_id: _id }] };
+  const subscriptions = await Subscriptions(platform.mongo)
+    .find(eitherSide, { owner_id: 1, emitter_id: 1 })
+    .lean();
+  const accounts = await accountsOfSubscriptions(platform, subscriptions);
+  await noteDeleted(platform, _id);
+  await transaction(platform.mongo, async session => {
+    await Workflows(platform.mongo).deleteOne({ _id }, { session });
+    await Subscriptions(platform.mongo).deleteMany(eitherSide, { session });
+    await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: _id }, { session });
+  });
+  await platform.routing.invalidate([owner_id, ...accounts]);
+  // What a crash leaves of these expires.
+  await StoredEvents(platform.mongo).deleteMany({ emitter_id: _id, has_webhook_listeners: false });
+  await platform.eventLog.delete(_id);
+}
