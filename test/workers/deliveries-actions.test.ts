@@ -51,7 +51,9 @@ describe("deliveries worker that runs an action", () => {
     expect(await first.ended).to.equal("SIGKILL");
     // As it is once RUN_TIMEOUT and two minutes have passed; only an attempt that had left its job needs it.
     const { _id } = await onlyDelivery(platform, webhookId);
-    await Deliveries(platform.mongo).updateOne({ _id }, { $set: { sweep_at_ms: platform.clock() } });
+    const ended = platform.clock();
+    const due = { next_attempt_at_ms: ended, sweep_at_ms: ended, in_flight_until_ms: ended };
+    await Deliveries(platform.mongo).updateOne({ _id }, { $set: due });
     await platform.redis.del(platform.keys.webhookPermits(webhookId));
     const worker = startDeliveries(platform);
     await until(async () => {

@@ -99,7 +99,9 @@ describe("deliveries worker as a process", () => {
       expect(pending?.attempts ?? [], "recorded").to.deep.equal([]);
       goOn();
       if (pending) {
-        const due = { sweep_at_ms: platform.clock() };
+        // Its attempt must have ended by now.
+        const ended = platform.clock() - 1;
+        const due = { next_attempt_at_ms: ended, sweep_at_ms: ended, in_flight_until_ms: ended };
         await Deliveries(platform.mongo).updateOne({ _id: pending._id }, { $set: due });
         expect(await sweep(platform, "deliveries")).to.equal(1);
       }
@@ -113,8 +115,7 @@ describe("deliveries worker as a process", () => {
 
   it("makes the attempt of a delivery that was stored and never enqueued, after a sweep", async () => {
     await emit(platform, [listener]);
-    const { _id } = await onlyDelivery(platform, listener.webhookId);
-    await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
+    await openedQueue(platform.queues, deliveries).obliterate({ force: true });
     goOn();
     await until(() => sweep(platform, "deliveries"));
     await delivered();
@@ -127,7 +128,11 @@ describe("deliveries worker as a process", () => {
     await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     const queue = openedQueue(platform.queues, deliveries);
-    const job = await until(() => queue.getJob(`${_id}-1`), { what: "the next attempt's job" });
+    const delayed = async () => {
+      const jobs = await queue.getDelayed();
+      return jobs.find(({ delay }) => delay > 60_000);
+    };
+    const job = await until(delayed, { what: "the drain that is to make the next attempt" });
     await job.remove();
     const past = { next_attempt_at_ms: platform.clock() - 1, sweep_at_ms: platform.clock() };
     await Deliveries(platform.mongo).updateOne({ _id, state: "pending", generation: 1 }, { $set: past });

@@ -23,6 +23,7 @@ export class DrainPermits {
   #waiting: ((permit: string | null) => void)[] = [];
   #named = 1;
   #isClosed = false;
+  #isOver = false;
   #isEnded = false;
 
   private constructor(platform: PermitDeps, webhook: WebhookLimits, name: string) {
@@ -66,10 +67,11 @@ export class DrainPermits {
     this.#free.push(...names.slice(0, acquired));
   }
 
-  /** Resolves with a permit for one attempt, to be given back; with null if the drain is closed before there is one. */
+  /** Resolves with a permit for one attempt, to be given back; with null if the drain is closed, or over before one is free. */
   acquire(): Promise<string | null> {
     if (this.#isClosed) return Promise.resolve(null);
     const permit = this.#free.shift();
+    if (permit === undefined && this.#isOver) return Promise.resolve(null);
     if (permit === undefined) return new Promise(resolve => this.#waiting.push(resolve));
     this.#inUse.add(permit);
     return Promise.resolve(permit);
@@ -93,9 +95,15 @@ export class DrainPermits {
     await releasePermits(this.#platform, { ...this.#webhook, failing_since_ms }, [permit]);
   }
 
-  /** Lets no further attempt begin; those that wait get no permit. */
+  /** Lets no further attempt begin. */
   close(): void {
     this.#isClosed = true;
+    this.beOver();
+  }
+
+  /** Lets attempts wait for a permit no longer; one that finds a free one begins all the same. */
+  beOver(): void {
+    this.#isOver = true;
     for (const resolve of this.#waiting.splice(0)) resolve(null);
   }
 

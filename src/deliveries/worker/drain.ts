@@ -4,6 +4,8 @@ import type { Drain } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
+import { traceField } from "../../tracing/trace-context.ts";
+import type { Attempted } from "../attempt/attempt.ts";
 import { DrainPermits } from "../limits/drain-permits.ts";
 import { BUSY } from "../limits/permit-cache.ts";
 import { permitCount, unlimited, type WebhookLimits } from "../limits/permits.ts";
@@ -50,7 +52,7 @@ export async function drain(
   } finally {
     await permits.end(next === "now" || sending.lacks);
   }
-  const fields: LogFields = { webhook_id, ...sending.counts };
+  const fields: LogFields = { webhook_id, ...sending.fields() };
   // A permit that outlives this start must not pass for one of the job's next start, as it does after a crash.
   if (next === "now" && !fields.detached) throw new Snooze(1, fields);
   if (next === "now") await enqueueDrain(platform, limits);
@@ -74,7 +76,9 @@ class Sending {
   readonly #shared: SharedByAttempts;
   readonly #endsAt = performance.now() + DRAIN_MS;
   /** How many attempts had which result. */
-  readonly counts: Record<string, number> = { attempts: 0 };
+  readonly #counts: Record<string, number> = { attempts: 0 };
+  readonly #rows: Delivery[] = [];
+  #lastAttempted: Attempted | undefined;
   /** True if what is due lacks a token, or a place among the attempts in flight. */
   lacks = false;
 
@@ -91,7 +95,7 @@ class Sending {
       webhook?.active && webhook.ordered
         ? await openOrder(this.#platform, webhook)
         : () => findDue(this.#platform, limits._id, most);
-    const timer = setTimeout(() => permits.close(), DRAIN_MS);
+    const timer = setTimeout(() => permits.beOver(), DRAIN_MS);
     try {
       while (!permits.isClosed && performance.now() < this.#endsAt && !isStopping()) {
         const { rows, waitMs } = await find();
@@ -112,6 +116,18 @@ class Sending {
     }
   }
 
+  /** Counts for the job's log line; that of a drain with one delivery names it and says what became of it. */
+  fields(): LogFields {
+    const [row, ...others] = this.#rows;
+    if (!row || others.length > 0) return this.#counts;
+    const { _id: delivery_id, event_id, emitter_id, trace } = row;
+    const fields = { delivery_id, event_id, emitter_id, ...traceField(trace), ...this.#counts };
+    if (!this.#lastAttempted) return fields;
+    const { decision, response, number } = this.#lastAttempted;
+    const { status, latencyMs, error } = response;
+    return { ...fields, result: decision.kind, status, latency_ms: latencyMs, error, attempt_number: number };
+  }
+
   async #acquireTokens(wanted: number): Promise<{ acquired: number; nextInMs: number }> {
     const { limits } = this.#options;
     if (!isRateLimited(limits)) return { acquired: wanted, nextInMs: 0 };
@@ -122,14 +138,15 @@ class Sending {
   /** Returns how many of them are left, because the drain was closed. */
   async #send(rows: Delivery[]): Promise<number> {
     const { webhook, permits, signal } = this.#options;
+    this.#rows.push(...rows);
     const { toSend, ended, early } = await loadDue(this.#platform, webhook, rows, this.#shared);
     for (const row of early) await makeDue(this.#platform, row, EARLY_MS);
     if (toSend.length > 1) await permits.widen(toSend.length);
     const options = { admit: this.#admit, mayBeStored: true, signal };
     const results = await makeAttempts(this.#platform, toSend, options, this.#shared);
-    this.counts.attempts = (this.counts.attempts ?? 0) + toSend.length - (results.waits ?? 0);
+    this.#counts.attempts = (this.#counts.attempts ?? 0) + toSend.length - (results.waits ?? 0);
     for (const [result, count] of Object.entries({ ...results, ...(ended > 0 && { ended }) })) {
-      this.counts[result] = (this.counts[result] ?? 0) + count;
+      this.#counts[result] = (this.#counts[result] ?? 0) + count;
     }
     return results.waits ?? 0;
   }
@@ -148,6 +165,7 @@ class Sending {
       }
       try {
         const attempted = await send();
+        this.#lastAttempted = attempted;
         isFailing = attempted.decision.kind !== "delivered";
         // The webhook's health has changed, and perhaps more: the next drain reads it again.
         if (isFailing || webhook.failing_since_ms !== null) permits.close();

@@ -22,7 +22,8 @@ export async function putOff(
   shared: Pick<SharedByAttempts, "park">,
 ): Promise<void> {
   // The drain that has found it due leaves it due.
-  if (attempt.row && delayMs === 0) return;
+  if (attempt.row && !attempt.leaving && delayMs === 0) return;
+  await attempt.leaving;
   const row = await rowOf(attempt);
   if (row) await makeDue(platform, row, delayMs);
   else await shared.park({ ...newRow(platform, attempt), ...dueFields(platform, delayMs) });
@@ -80,7 +81,12 @@ export async function leaveJob(platform: DeliveryDeps, slow: Attempt[]): Promise
       },
     ];
   });
-  const updated = updates.length > 0 && Deliveries(platform.mongo).bulkWrite(updates, { ordered: false });
+  if (updates.length === 0) {
+    await inserted;
+    return;
+  }
+  const updated = Deliveries(platform.mongo).bulkWrite(updates, { ordered: false });
+  for (const attempt of slow) if (attempt.row) attempt.leaving = updated.catch(() => undefined);
   await Promise.all([inserted, updated]);
 }
 

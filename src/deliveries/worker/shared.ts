@@ -53,6 +53,8 @@ export interface Due {
 /** An attempt on its way. */
 export interface Attempt extends Due {
   state: "waiting" | "transforming" | "in-flight" | "responded" | "done";
+  /** Set once an attempt with a row outlives its job; settles when its delivery is due to nothing else any more. */
+  leaving?: Promise<unknown>;
   /** Set once an attempt without a row outlives its job: then it has one, and its result is recorded there. */
   pending?: Promise<Delivery>;
   /** What its function makes of the event; undefined without a function. */
