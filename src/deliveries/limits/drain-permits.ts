@@ -77,7 +77,10 @@ export class DrainPermits {
     return Promise.resolve(permit);
   }
 
-  /** Takes back a permit; `isFailing` says how many there are now. It is not awaited: an endpoint's response was recorded by others. */
+  /**
+   * Takes back a permit, for the next attempt that waits. Once the drain has ended it is released; `isFailing`, whether the webhook
+   * fails now, decides how many it has. Throws `unavailable` then; the permit expires.
+   */
   async giveBack(permit: string, isFailing: boolean): Promise<void> {
     this.#inUse.delete(permit);
     const next = this.#waiting.shift();
