@@ -89,10 +89,8 @@ class DeliverySweep {
         return { webhook_id, owner_id, dueAtMs: this.#nowMs };
       }),
     );
-    for (const id of ids) {
-      this.#drained.set(id, !ordered.has(id) && !drained.has(id));
-      await this.#platform.permits.deleteWaitlist(id);
-    }
+    await Promise.all(ids.map(id => this.#platform.permits.deleteWaitlist(id)));
+    for (const id of ids) this.#drained.set(id, !ordered.has(id) && !drained.has(id));
     return withoutDrain.filter(one => this.#drained.get(one.webhook_id) && this.#isLost(one)).length;
   }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
+import { enqueueDrains } from "../../queues/enqueue-drain.ts";
 
 /**
  * Whether the attempt of a delivery is so far away that no drain is enqueued for it: thousands of failing deliveries would fill
@@ -23,6 +24,21 @@ export function dueFields(
 ): { next_attempt_at_ms: number; sweep_at_ms: number } {
   const at = nowMs + delayMs;
   return { next_attempt_at_ms: at, sweep_at_ms: isFar(delayMs) ? at : at + config.sweepEveryMs };
+}
+
+/**
+ * Has the webhooks of stored deliveries drained when these are due, but for those that have ended or are left to the sweep. Throws
+ * `unavailable`; then the sweep finds them.
+ */
+export async function drainWhenDue(
+  platform: Pick<Platform, "queues" | "clock">,
+  rows: Pick<Delivery, "webhook_id" | "owner_id" | "next_attempt_at_ms" | "sweep_at_ms">[],
+): Promise<void> {
+  const toDrain = rows.flatMap(row => {
+    const { webhook_id, owner_id, next_attempt_at_ms: dueAtMs } = row;
+    return dueAtMs === null || isLeftToSweep(row) ? [] : [{ webhook_id, owner_id, dueAtMs }];
+  });
+  await enqueueDrains(platform, toDrain);
 }
 
 /** What a requeue changes besides the generation: the delivery is due now, and the retry schedule restarts. */

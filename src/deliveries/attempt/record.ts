@@ -9,11 +9,10 @@ import {
   NO_FURTHER_ATTEMPT,
 } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueueDrains } from "../../queues/enqueue-drain.ts";
 import { countDrop, type DropReason } from "../../store/drops.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { Attempted } from "./attempt.ts";
-import { dueFields, isLeftToSweep } from "./due-fields.ts";
+import { drainWhenDue, dueFields } from "./due-fields.ts";
 import { noteAttempt, noteEnded } from "./note.ts";
 import type { UnsentReason } from "./prepare.ts";
 
@@ -27,9 +26,8 @@ export const RECORDS_PER_WRITE = 200;
 
 /** An attempt to be recorded with its delivery. */
 export interface ToRecord extends Attempted {
+  /** As it was when the attempt began. */
   delivery: Delivery;
-  /** The generation of the job that made the attempt. */
-  generation: number;
 }
 
 /**
@@ -54,7 +52,7 @@ async function writeAttempts(platform: Deps, attempted: ToRecord[]): Promise<boo
   const { matchedCount } = await model.bulkWrite(
     attempted.map(one => {
       const { _id, generation, retry_index } = one.delivery;
-      const next = { generation: one.generation + 1, retry_index: retry_index + 1 };
+      const next = { generation: generation + 1, retry_index: retry_index + 1 };
       return {
         updateOne: {
           filter: { _id, state: "pending", generation },
@@ -99,20 +97,14 @@ const rowAfter = (platform: Deps, one: ToRecord): Delivery => ({
   ...one.delivery,
   ...fieldsAfter(platform, one),
   attempts: [attemptRecord(one)],
-  generation: one.generation + 1,
+  generation: one.delivery.generation + 1,
   retry_index: one.delivery.retry_index + 1,
 });
 
 /** Notes attempts that were recorded, and has webhooks drained when the next ones are due, unless they are far away. */
 async function goOn(platform: Deps, rows: Delivery[]): Promise<void> {
   for (const row of rows) noteAttempt(platform, row);
-  const toDrain = rows.flatMap(row => {
-    const { state, webhook_id, owner_id, next_attempt_at_ms: dueAtMs } = row;
-    return state !== "pending" || dueAtMs === null || isLeftToSweep(row)
-      ? []
-      : [{ webhook_id, owner_id, dueAtMs }];
-  });
-  await enqueueDrains(platform, toDrain);
+  await drainWhenDue(platform, rows);
 }
 
 /**

@@ -6,8 +6,7 @@ import type { Delivery } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueueDrains } from "../../queues/enqueue-drain.ts";
-import { dueFields } from "../attempt/due-fields.ts";
+import { drainWhenDue, dueFields } from "../attempt/due-fields.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
 
@@ -81,13 +80,7 @@ async function createSome(platform: Deps, event: StoredEvent, listeners: Dispatc
   const newlyEnded = ended.filter(({ delivery }) => inserted.has(delivery._id));
   await countUnsent(platform, [...newlyEnded, ...dropped]);
   // Those that existed too: an earlier try may have ended between the two steps.
-  await enqueueDrains(
-    platform,
-    pending.map(({ webhook_id, owner_id, next_attempt_at_ms }) => ({
-      ...{ webhook_id, owner_id },
-      dueAtMs: next_attempt_at_ms ?? 0,
-    })),
-  );
+  await drainWhenDue(platform, pending);
 }
 
 /** The delivery's id: the same for the same event and subscription, in every process. */

@@ -1,7 +1,6 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueueDrains } from "../../queues/enqueue-drain.ts";
-import { requeuedFields } from "../attempt/due-fields.ts";
+import { drainWhenDue, requeuedFields } from "../attempt/due-fields.ts";
 
 /** A delivery to be requeued; without its generation, whatever became of it since it was read. */
 export type ToRequeue = Pick<Delivery, "_id" | "webhook_id" | "owner_id"> & { generation?: number };
@@ -25,10 +24,9 @@ export async function requeue(
     })),
     { ordered: false },
   );
-  const dueAtMs = fields.next_attempt_at_ms;
-  await enqueueDrains(
+  await drainWhenDue(
     platform,
-    rows.map(({ webhook_id, owner_id }) => ({ webhook_id, owner_id, dueAtMs })),
+    rows.map(row => ({ ...row, ...fields })),
   );
   return modifiedCount;
 }

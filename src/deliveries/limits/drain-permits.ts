@@ -69,12 +69,12 @@ export class DrainPermits {
 
   /** Resolves with a permit for one attempt, to be given back; with null if the drain is closed, or over before one is free. */
   acquire(): Promise<string | null> {
-    if (this.#isClosed) return Promise.resolve(null);
-    const permit = this.#free.shift();
-    if (permit === undefined && this.#isOver) return Promise.resolve(null);
-    if (permit === undefined) return new Promise(resolve => this.#waiting.push(resolve));
-    this.#inUse.add(permit);
-    return Promise.resolve(permit);
+    const permit = this.#isClosed ? undefined : this.#free.shift();
+    if (permit !== undefined) {
+      this.#inUse.add(permit);
+      return Promise.resolve(permit);
+    }
+    return this.#isOver ? Promise.resolve(null) : new Promise(resolve => this.#waiting.push(resolve));
   }
 
   /**

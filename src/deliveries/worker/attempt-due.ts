@@ -11,6 +11,7 @@ import {
   type Attempt,
   type DeliveryDeps,
   type Due,
+  type LogFields,
   newRow,
   rowOf,
   type SharedByAttempts,
@@ -103,8 +104,8 @@ async function record(
   const row = await rowOf(attempt);
   const delivery = row ?? newRow(platform, attempt);
   logAttempt(platform, delivery, attempted);
-  if (row) await shared.recordLater({ ...attempted, delivery: row, generation: row.generation });
-  else await shared.record({ ...attempted, delivery, generation: 0 });
+  if (row) await shared.recordLater({ ...attempted, delivery });
+  else await shared.record({ ...attempted, delivery });
   return attempted.decision.kind;
 }
 
@@ -128,15 +129,20 @@ function observeLateness(platform: DeliveryDeps, { row, event }: Due): void {
 
 /** Failures at info; successes at debug, because at full load a line for each costs more than 2 % of the CPU time. */
 function logAttempt(platform: DeliveryDeps, delivery: Delivery, attempted: Attempted): void {
-  const { decision, response, number } = attempted;
-  const level = decision.kind === "delivered" ? "debug" : "info";
+  const level = attempted.decision.kind === "delivered" ? "debug" : "info";
   if (!platform.log.isLevelEnabled(level)) return;
-  const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
+  platform.log[level]({ webhook_id: delivery.webhook_id, ...attemptFields(delivery, attempted) }, "attempt");
+}
+
+/** What log lines say of an attempt, and of the delivery that it was for. */
+export function attemptFields(
+  { _id: delivery_id, event_id, emitter_id, trace }: Delivery,
+  { decision, response, number }: Attempted,
+): LogFields {
   const { status, latencyMs, error } = response;
-  const fields = {
-    ...{ delivery_id, webhook_id, event_id, emitter_id, result: decision.kind },
+  return {
+    ...{ delivery_id, event_id, emitter_id, result: decision.kind },
     ...{ status, latency_ms: latencyMs, attempt_number: number, ...(error !== null && { error }) },
-    ...traceField(delivery.trace),
+    ...traceField(trace),
   };
-  platform.log[level](fields, "attempt");
 }

@@ -10,6 +10,7 @@ import { DrainPermits } from "../limits/drain-permits.ts";
 import { BUSY } from "../limits/permit-cache.ts";
 import { permitCount, unlimited, type WebhookLimits } from "../limits/permits.ts";
 import { isRateLimited } from "../limits/rate.ts";
+import { attemptFields } from "./attempt-due.ts";
 import { loadDue } from "./load-due.ts";
 import { makeAttempts } from "./make-attempts.ts";
 import { openOrder } from "./order.ts";
@@ -120,12 +121,9 @@ class Sending {
   fields(): LogFields {
     const [row, ...others] = this.#rows;
     if (!row || others.length > 0) return this.#counts;
+    if (this.#lastAttempted) return { ...this.#counts, ...attemptFields(row, this.#lastAttempted) };
     const { _id: delivery_id, event_id, emitter_id, trace } = row;
-    const fields = { delivery_id, event_id, emitter_id, ...traceField(trace), ...this.#counts };
-    if (!this.#lastAttempted) return fields;
-    const { decision, response, number } = this.#lastAttempted;
-    const { status, latencyMs, error } = response;
-    return { ...fields, result: decision.kind, status, latency_ms: latencyMs, error, attempt_number: number };
+    return { ...this.#counts, delivery_id, event_id, emitter_id, ...traceField(trace) };
   }
 
   async #acquireTokens(wanted: number): Promise<{ acquired: number; nextInMs: number }> {

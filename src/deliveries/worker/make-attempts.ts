@@ -34,30 +34,32 @@ export async function makeAttempts(
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
   const transformedOf = startTransforms(shared, due, { mayBeStored, signal: stop.signal });
-  const attempts = due.map(
-    (one): Attempt => ({ ...one, state: "waiting", transformed: transformedOf.get(one.deliveryId) }),
-  );
-  const work = attempts.map(async attempt => {
+  const make = async (attempt: Attempt): Promise<void> => {
     const result = await attemptDue(platform, attempt, { admit, signal: stop.signal }, shared);
     attempt.state = "done";
     counts[result] = (counts[result] ?? 0) + 1;
+  };
+  const started = due.map(one => {
+    const attempt: Attempt = { ...one, state: "waiting", transformed: transformedOf.get(one.deliveryId) };
+    return { attempt, work: make(attempt) };
   });
-  const all = Promise.allSettled(work);
-  let inJob = work;
+  let inJob = started;
   try {
-    if (!(await settlesWithin(all, DETACH_MS))) {
-      const isSlow = attempts.map(({ state }) => state === "in-flight" || state === "transforming");
-      const slow = attempts.filter((_, i) => isSlow[i]);
-      await leaveJob(platform, slow);
-      const goOn = work.flatMap((one, i) =>
-        isSlow[i] ? [goOnWithoutJob(platform, attempts[i] as Attempt, one, stop.signal)] : [],
+    if (!(await settlesWithin(allEnded(started), DETACH_MS))) {
+      const slow = started.filter(
+        ({ attempt }) => attempt.state === "in-flight" || attempt.state === "transforming",
       );
+      await leaveJob(
+        platform,
+        slow.map(({ attempt }) => attempt),
+      );
+      const goOn = slow.map(one => goOnWithoutJob(platform, one, stop.signal));
       shared.detached.add(Promise.allSettled(goOn), reason => stop.abort(reason));
       counts.detached = slow.length;
-      inJob = work.filter((_, i) => !isSlow[i]);
+      inJob = started.filter(one => !slow.includes(one));
     }
     // The others wait to be admitted, which takes seconds at most.
-    const failed = (await Promise.allSettled(inJob)).find(({ status }) => status === "rejected");
+    const failed = (await allEnded(inJob)).find(({ status }) => status === "rejected");
     if (failed) throw (failed as PromiseRejectedResult).reason;
   } finally {
     signal.removeEventListener("abort", onAbort);
@@ -65,11 +67,17 @@ export async function makeAttempts(
   return counts;
 }
 
+interface Started {
+  attempt: Attempt;
+  work: Promise<void>;
+}
+
+const allEnded = (started: Started[]) => Promise.allSettled(started.map(({ work }) => work));
+
 /** Waits for an attempt that has left its job; what waits behind it at its webhook is due then. */
 async function goOnWithoutJob(
   platform: DeliveryDeps,
-  attempt: Attempt,
-  work: Promise<void>,
+  { attempt, work }: Started,
   signal: AbortSignal,
 ): Promise<void> {
   try {

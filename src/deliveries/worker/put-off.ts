@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import { enqueueDrains } from "../../queues/enqueue-drain.ts";
-import { dueFields } from "../attempt/due-fields.ts";
+import { drainWhenDue, dueFields } from "../attempt/due-fields.ts";
 import { insertNew } from "../attempt/record.ts";
 import { attemptMs } from "../limits/permits.ts";
 import { type Attempt, type DeliveryDeps, newRow, rowOf, type SharedByAttempts } from "./shared.ts";
@@ -22,8 +21,7 @@ export async function putOff(
   shared: Pick<SharedByAttempts, "park">,
 ): Promise<void> {
   // The drain that has found it due leaves it due.
-  if (attempt.row && !attempt.leaving && delayMs === 0) return;
-  await attempt.leaving;
+  if (attempt.row && !attempt.pending && delayMs === 0) return;
   const row = await rowOf(attempt);
   if (row) await makeDue(platform, row, delayMs);
   else await shared.park({ ...newRow(platform, attempt), ...dueFields(platform, delayMs) });
@@ -32,13 +30,8 @@ export async function putOff(
 /** Records first attempts that have to wait, and has their webhooks drained when they are due. Throws `unavailable`. */
 export async function parkFirstAttempts(platform: DeliveryDeps, waiting: Delivery[]): Promise<void> {
   await insertNew(platform, waiting);
-  await enqueueDrains(platform, waiting.map(drainOf));
+  await drainWhenDue(platform, waiting);
 }
-
-const drainOf = ({ webhook_id, owner_id, next_attempt_at_ms }: Delivery) => ({
-  ...{ webhook_id, owner_id },
-  dueAtMs: next_attempt_at_ms ?? 0,
-});
 
 /** Makes a pending delivery due in so many milliseconds, unless it has moved on. Throws `unavailable`. */
 export async function makeDue(platform: DeliveryDeps, row: Delivery, delayMs: number): Promise<void> {
@@ -49,7 +42,7 @@ export async function makeDue(platform: DeliveryDeps, row: Delivery, delayMs: nu
     { _id, state: "pending", generation },
     { $set: due, $unset: { in_flight_until_ms: 1 } },
   );
-  await enqueueDrains(platform, [drainOf({ ...row, ...due })]);
+  await drainWhenDue(platform, [{ ...row, ...due }]);
 }
 
 /**
@@ -57,37 +50,44 @@ export async function makeDue(platform: DeliveryDeps, row: Delivery, delayMs: nu
  * that nothing else attempts them until then, and a crash loses none. Throws `unavailable`.
  */
 export async function leaveJob(platform: DeliveryDeps, slow: Attempt[]): Promise<void> {
-  const inFlight = ({ webhook }: Attempt) => {
-    const until = platform.clock() + attemptMs(platform, webhook);
-    return { next_attempt_at_ms: until, sweep_at_ms: until, in_flight_until_ms: until };
-  };
-  const unrecorded = slow.filter(({ row }) => row === undefined);
-  const rows = unrecorded.map(attempt => ({ ...newRow(platform, attempt), ...inFlight(attempt) }));
-  const inserted = insertNew(platform, rows);
-  for (const [i, attempt] of unrecorded.entries()) {
-    attempt.pending = inserted.then(() => rows[i] as Delivery);
+  const rows = slow.map((attempt): Delivery => {
+    const until = platform.clock() + attemptMs(platform, attempt.webhook);
+    const row = attempt.row ?? newRow(platform, attempt);
+    return { ...row, next_attempt_at_ms: until, sweep_at_ms: until, in_flight_until_ms: until };
+  });
+  const isStored = (_: unknown, i: number) => slow[i]?.row !== undefined;
+  const written = Promise.all([
+    insertNew(
+      platform,
+      rows.filter((row, i) => !isStored(row, i)),
+    ),
+    updateInFlight(platform, rows.filter(isStored)),
+  ]);
+  for (const [i, attempt] of slow.entries()) {
+    const row = rows[i] as Delivery;
+    // A stored delivery takes its result all the same.
+    attempt.pending = written.then(
+      () => row,
+      error => attempt.row ?? Promise.reject(error),
+    );
     // Each attempt awaits it when it has ended; a rejection without a listener until then would end the process.
     attempt.pending.catch(() => undefined);
   }
-  const updates = slow.flatMap(attempt => {
-    if (!attempt.row) return [];
-    const { _id, generation } = attempt.row;
-    return [
-      {
-        updateOne: {
-          filter: { _id, state: "pending" as const, generation },
-          update: { $set: inFlight(attempt) },
-        },
+  await written;
+}
+
+/** Writes until when attempts of stored deliveries are in flight, but for deliveries that have moved on. */
+async function updateInFlight({ mongo }: DeliveryDeps, rows: Delivery[]): Promise<void> {
+  if (rows.length === 0) return;
+  await Deliveries(mongo).bulkWrite(
+    rows.map(({ _id, generation, next_attempt_at_ms, sweep_at_ms, in_flight_until_ms }) => ({
+      updateOne: {
+        filter: { _id, state: "pending", generation },
+        update: { $set: { next_attempt_at_ms, sweep_at_ms, in_flight_until_ms } },
       },
-    ];
-  });
-  if (updates.length === 0) {
-    await inserted;
-    return;
-  }
-  const updated = Deliveries(platform.mongo).bulkWrite(updates, { ordered: false });
-  for (const attempt of slow) if (attempt.row) attempt.leaving = updated.catch(() => undefined);
-  await Promise.all([inserted, updated]);
+    })),
+    { ordered: false },
+  );
 }
 
 /**

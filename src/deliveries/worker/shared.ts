@@ -53,9 +53,7 @@ export interface Due {
 /** An attempt on its way. */
 export interface Attempt extends Due {
   state: "waiting" | "transforming" | "in-flight" | "responded" | "done";
-  /** Set once an attempt with a row outlives its job; settles when its delivery is due to nothing else any more. */
-  leaving?: Promise<unknown>;
-  /** Set once an attempt without a row outlives its job: then it has one, and its result is recorded there. */
+  /** Set once the attempt outlives its job: the delivery that its result is recorded in, once nothing else finds it due. */
   pending?: Promise<Delivery>;
   /** What its function makes of the event; undefined without a function. */
   transformed: Promise<Transformed> | undefined;
@@ -63,7 +61,7 @@ export interface Attempt extends Due {
 
 /** The pending delivery of an attempt, if it has one by now. */
 export const rowOf = async ({ row, pending }: Attempt): Promise<Delivery | undefined> =>
-  row ?? (await pending);
+  (await pending) ?? row;
 
 /** The delivery of an attempt that has none in MongoDB yet: pending, and due now. */
 export const newRow = (platform: DeliveryDeps, { event, listener, webhook, deliveryId }: Attempt): Delivery =>

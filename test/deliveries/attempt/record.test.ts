@@ -21,7 +21,7 @@ describe("the records of attempts that end at the same time", () => {
   };
   const stored = () => deliveriesOf(platform, listener.webhookId);
   const attemptOf = (delivery: Delivery, decision: Decision): ToRecord => ({
-    ...{ delivery, decision, generation: delivery.generation, number: 1 },
+    ...{ delivery, decision, number: 1 },
     startedAtMs: 1_700_000_000_000,
     nowMs: 1_700_000_000_010,
     response: { status: 200, latencyMs: 10, error: null, response: "", retryAfter: null, timedOut: false },
