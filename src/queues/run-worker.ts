@@ -12,6 +12,7 @@ import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
+import { leanBackend } from "./backend.ts";
 import { type AnyQueue, accountIn, type QueueDeclaration } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
 import { HeldLocks } from "./held-locks.ts";
@@ -195,6 +196,7 @@ class QueueWorker implements ShardWorker {
         // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
         maxStalledCount: LIMITS.jobStarts.value - 1,
       },
+      leanBackend(options.redis, options.stalledAfterMs),
     );
     this.#locks = new HeldLocks(
       options.stalledAfterMs,

@@ -1,0 +1,84 @@
+import { type BackendFactory, createRedisBackend, type RedisQueueBackend, raw2NextJobData } from "bullmq";
+import { script } from "../store/lua.ts";
+import type { RedisClient } from "../store/redis.ts";
+
+type Fetched = [fields: string[] | 0, id: string | 0, dueMs: number, waits: 0 | 1];
+type Backend = RedisQueueBackend;
+
+const startJob = script<Fetched | number>("fetch-job", "start-job");
+const finishJob = script<Fetched | number>("fetch-job", "finish-job");
+
+/** What BullMQ takes for "no job". */
+const nothing = (dueMs: number) => [null, 0, 0, dueMs];
+
+/**
+ * Returns what a worker asks Redis through: BullMQ's own backend, except that a job costs fewer commands
+ * (docs/performance.md#round-trips). BullMQ's own notifies a worker again for each job that was taken, looks for another one
+ * after each, and writes a stream of events that nothing reads. This one asks for another job only if one waits. Both use the
+ * same lists and hashes, so that workers of either kind share a queue (test/queues/backend.test.ts compares them).
+ */
+export const leanBackend =
+  (redis: RedisClient, lockMs: number): BackendFactory<Backend> =>
+  (name, options, connections) => {
+    const backend = createRedisBackend(name, options, connections);
+    const ask = new Asker(redis, backend, lockMs);
+    return Object.assign(backend, {
+      moveToActive: ask.moveToActive,
+      moveToCompleted: ask.moveToCompleted,
+    });
+  };
+
+class Asker {
+  readonly #redis: RedisClient;
+  readonly #keys: string[];
+  readonly #backend: Backend;
+  readonly #lockMs: number;
+  readonly #moveToActive: Backend["moveToActive"];
+  readonly #moveToCompleted: Backend["moveToCompleted"];
+  /** When the next delayed job is due, or 0: what the next fetch returns. Set by a job after which none waited. */
+  #nextDueMs: number | undefined;
+
+  constructor(redis: RedisClient, backend: Backend, lockMs: number) {
+    const { wait, active, prioritized, delayed, meta, pc, marker, stalled } = backend.keys;
+    this.#redis = redis;
+    this.#keys = [wait, active, prioritized, delayed, meta, pc, marker, stalled] as string[];
+    this.#backend = backend;
+    this.#lockMs = lockMs;
+    this.#moveToActive = backend.moveToActive.bind(backend);
+    this.#moveToCompleted = backend.moveToCompleted.bind(backend);
+  }
+
+  readonly moveToActive: Backend["moveToActive"] = async (token, name) => {
+    const dueMs = this.#nextDueMs;
+    this.#nextDueMs = undefined;
+    // A worker asks again at once. The marker notifies it of what is added from now on.
+    if (dueMs !== undefined) return nothing(dueMs);
+    const fetched = await startJob(this.#redis, this.#keys, this.#args(token));
+    return typeof fetched === "number" ? await this.#moveToActive(token, name) : this.#read(fetched);
+  };
+
+  readonly moveToCompleted: Backend["moveToCompleted"] = async (job, value, remove, token, fetchNext) => {
+    const keys = [...this.#keys, this.#backend.toKey(job.id ?? "")];
+    const fetches = fetchNext && !this.#backend.closing;
+    const args = [...this.#args(token), job.id ?? "", fetches ? 1 : 0];
+    const finished = remove === true ? await finishJob(this.#redis, keys, args) : IS_OTHER;
+    if (finished === IS_OTHER) return await this.#moveToCompleted(job, value, remove, token, fetchNext);
+    return {
+      result: typeof finished === "number" ? undefined : this.#read(finished),
+      finishedOn: Date.now(),
+    };
+  };
+
+  #args(token: string): (string | number)[] {
+    return [this.#backend.toKey(""), Date.now(), token, this.#lockMs];
+  }
+
+  #read([fields, id, dueMs, waits]: Fetched): ReturnType<typeof raw2NextJobData> {
+    if (fields === 0) return nothing(dueMs);
+    this.#nextDueMs = waits === 1 ? undefined : dueMs;
+    return raw2NextJobData([fields, id, 0, 0]);
+  }
+}
+
+/** What the scripts return for a job that only BullMQ's own script knows how to treat. */
+const IS_OTHER = -100;
