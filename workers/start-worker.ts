@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../src/config.ts";
+import { collectWhenIdle } from "../src/lib/collect-when-idle.ts";
 import { logConsole } from "../src/lib/console-log.ts";
 import { printLastLine } from "../src/lib/log-output.ts";
 import { createLogger } from "../src/lib/logger.ts";
@@ -39,6 +40,7 @@ export async function startWorker(name: string, start: (platform: Platform) => R
       health?.close();
       await worker.close(WORKER_STOP_MS);
     });
+    collectWhenIdle();
     platform.log.info("ready");
     process.send?.("ready");
   } catch (error) {

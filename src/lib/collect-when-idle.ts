@@ -18,7 +18,7 @@ function collectAll(gc: () => void): void {
 }
 
 interface Options {
-  /** What collects; undefined without `--expose-gc`, which the Procfiles have for web. */
+  /** What collects; undefined without `--expose-gc`, which the Procfiles have. */
   gc?: (() => void) | undefined;
   /** The memory of the heap, in bytes. */
   heapBytes?: () => number;
