@@ -64,11 +64,7 @@ export interface TrimmedEvents {
 }
 
 /** Deletes payloads that were kept only for their summary. */
-export async function deleteTrimmed(
-  platform: Pick<Platform, "mongo">,
-  trimmed: TrimmedEvents[],
-): Promise<void> {
-  if (trimmed.length === 0) return;
+async function deleteTrimmed(platform: Pick<Platform, "mongo">, trimmed: TrimmedEvents[]): Promise<void> {
   const byEmitter = groupBy(trimmed, ({ emitterId }) => emitterId);
   await StoredEvents(platform.mongo).deleteMany({
     $or: [...byEmitter].map(([emitter_id, all]) => ({
@@ -80,13 +76,27 @@ export async function deleteTrimmed(
   });
 }
 
-/** As `deleteTrimmed`, a little later and many at once: a payload without its summary can't be read. Never throws. */
-export function openDeleteTrimmed(
+type DeleteLater = (trimmed: TrimmedEvents[]) => void;
+
+const deleters = new WeakMap<object, DeleteLater>();
+
+/**
+ * Deletes payloads that were kept only for their summary, a little later and many at once: a payload without its summary
+ * can't be read. Never throws.
+ */
+export function deleteTrimmedLater(
   platform: Pick<Platform, "mongo" | "log">,
-): (trimmed: TrimmedEvents[]) => void {
-  return createDeferredBatcher(
+  trimmed: TrimmedEvents[],
+): void {
+  if (trimmed.length === 0) return;
+  const deleteLater = deleters.get(platform.mongo) ?? openDeleter(platform);
+  deleters.set(platform.mongo, deleteLater);
+  deleteLater(trimmed);
+}
+
+const openDeleter = (platform: Pick<Platform, "mongo" | "log">): DeleteLater =>
+  createDeferredBatcher(
     trimmed => deleteTrimmed(platform, trimmed),
     error => platform.log.debug({ err: error }, "payloads of trimmed events are left to their expiry"),
     ({ eventIds }) => eventIds.length,
   );
-}

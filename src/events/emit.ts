@@ -19,8 +19,8 @@ import { findSubscriptions, selectMatching, withoutSubject } from "../subscripti
 import type { Span } from "../tracing/span.ts";
 import { parseTraceContext, type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
-import { deleteTrimmed, type TrimmedEvents } from "./delete-range.ts";
-import { type EmitDeps, type EmittedEvent, type FanOutOptions, fanOut } from "./fan-out.ts";
+import { deleteTrimmedLater } from "./delete-range.ts";
+import { type EmitDeps, type EmittedEvent, fanOut } from "./fan-out.ts";
 import { type EarlierEvent, findEarlier, searchedBy } from "./store.ts";
 
 /** Ids and results of one emission, for log lines; `deferred` if another worker seems to be handling it. */
@@ -35,11 +35,9 @@ export interface EmitResult {
   trace_id?: string;
 }
 
-export interface EmitOptions extends FanOutOptions {
+export interface EmitOptions {
   /** Leaves an emission to the process that gave it its event id and has not stored it yet. */
   mayDefer?: boolean;
-  /** Deletes the payloads of trimmed events; at once by default. */
-  deleteTrimmed?: (trimmed: TrimmedEvents[]) => Promise<void> | void;
 }
 
 /** The emitter was not found, and may exist nevertheless: the emission must come again. */
@@ -149,12 +147,11 @@ async function emitNew(
     events.push({ ...one, subscriptions, looped, filtered: filtered.length, stored, span, dispatch });
   }
   failpoint("events-appended");
-  const [received] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
+  const [received] = await Promise.all([fanOut(platform, events), countDrops(platform, events)]);
   failpoint("events-fanned-out");
   const deferred = events.filter(({ dispatch }) => dispatch === "defer");
   appended.release(new Set(deferred.map(({ emission }) => emission.emit_id)));
-  const deleteAll = options.deleteTrimmed ?? (trimmed => deleteTrimmed(platform, trimmed));
-  await deleteAll(appended.trimmed);
+  deleteTrimmedLater(platform, appended.trimmed);
   const results: EmitOutcome[] = emissions.map((_, index) =>
     appended.uncertain.has(index) ? UNCERTAIN : null,
   );

@@ -3,6 +3,7 @@ import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
 import { dispatchEvents, type EventToDispatch } from "../deliveries/dispatch/dispatch.ts";
+import { persistEvents } from "../deliveries/dispatch/persist-events.ts";
 import { divide } from "../lib/divide.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
@@ -19,7 +20,6 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import type { Span } from "../tracing/span.ts";
-import { storeEvents } from "./store.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
 /** What an emission needs on its way to its listeners. */
@@ -77,17 +77,8 @@ const LISTENERS_PER_PART = 2000;
 
 const isWebhook = ({ listener_id }: Subscription) => receivesDeliveries(listener_id);
 
-export interface FanOutOptions {
-  /** Stores events as `storeEvents` does, perhaps together with those of other jobs. */
-  store?: (events: StoredEvent[]) => Promise<void>;
-}
-
 /** Stores events and hands each to its listeners; returns how many listeners received each. Safe to repeat. */
-export async function fanOut(
-  platform: EmitDeps,
-  events: EmittedEvent[],
-  { store = some => storeEvents(platform, some) }: FanOutOptions = {},
-): Promise<number[]> {
+export async function fanOut(platform: EmitDeps, events: EmittedEvent[]): Promise<number[]> {
   const isWide = ({ subscriptions }: EmittedEvent) => subscriptions.length > MAX_LISTENERS_PER_JOB;
   const mustDispatch = ({ dispatch }: EmittedEvent) => dispatch === "new" || dispatch === "redispatch";
   const narrow = withoutRepeats(events.filter(mustDispatch)).filter(event => !isWide(event));
@@ -101,8 +92,11 @@ export async function fanOut(
     isRedispatch: dispatch === "redispatch",
   }));
   await Promise.all([
-    dispatchInParts(platform, toDispatch, store),
-    store(storedOnly.map(({ stored }) => stored)),
+    dispatchInParts(platform, toDispatch),
+    persistEvents(
+      platform,
+      storedOnly.map(({ stored }) => stored),
+    ),
   ]);
   for (const { stored, subscriptions } of events.filter(isWide)) {
     const listeners = subscriptions
@@ -121,13 +115,9 @@ export async function fanOut(
 }
 
 /** In parts that take the thread for some ten milliseconds, so that other accounts' events come in between. */
-async function dispatchInParts(
-  platform: EmitDeps,
-  toDispatch: EventToDispatch[],
-  store: (events: StoredEvent[]) => Promise<void>,
-): Promise<void> {
+async function dispatchInParts(platform: EmitDeps, toDispatch: EventToDispatch[]): Promise<void> {
   const parts = divide(toDispatch, LISTENERS_PER_PART, ({ listeners }) => listeners.length);
-  for (const part of parts) await dispatchEvents(platform, part, store);
+  for (const part of parts) await dispatchEvents(platform, part);
 }
 
 /** The same emission may appear twice in one batch. */

@@ -1,32 +1,21 @@
 import { deleteKeptLater } from "../accepted/keep.ts";
-import { createBatcher, LINGER } from "../lib/batcher.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
-import type { StoredEvent } from "../models/event.ts";
 import { type Emission, type EmissionsJob, emissionProblem, emissionsIn } from "../queues/emissions.ts";
 import { jobOf } from "../queues/publish-emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/snooze.ts";
 import { countDrop } from "../store/drops.ts";
 import { countEmissionBytes } from "../store/emission-bytes.ts";
-import { openDeleteTrimmed } from "./delete-range.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
-import { storeEvents } from "./store.ts";
 
 /** Emissions that go through the stores together: the round trips are most of what one costs. */
 const EMISSIONS_PER_BATCH = 128;
 /** At least as many as there are jobs: one that waits for its events to be stored holds up no other. */
 const BATCHES_AT_ONCE = 32;
-/** Events in one insert; and inserts at a time, so that the next is prepared while MongoDB handles another. */
-const EVENTS_PER_INSERT = 500;
-const INSERTS_AT_ONCE = 3;
-/** Listeners that an event is stored with and that take as long as an event. */
-const LISTENERS_PER_UNIT = 8;
-const weightOf = ({ pending_dispatch }: StoredEvent) =>
-  1 + (pending_dispatch?.listeners.length ?? 0) / LISTENERS_PER_UNIT;
-
 /** By then the worker that was handling the same emission has stored it, or has died. */
 const DEFER_MS = 500;
 const MAX_DEFERRALS = 3;
@@ -41,22 +30,11 @@ type EmissionsContext = Pick<JobContext<EmissionsJob>, "job" | "attemptsStarted"
 
 /** Opens the handler of the `emissions` queue; jobs that arrive at the same time share their round trips. */
 export function openEmissionsHandler(platform: EmitDeps) {
-  const deleteTrimmed = openDeleteTrimmed(platform);
-  const insert = createBatcher((batch: StoredEvent[][]) => storeEvents(platform, batch.flat()), {
-    maxWeight: EVENTS_PER_INSERT,
-    concurrency: INSERTS_AT_ONCE,
-    weigh: events => events.reduce((sum, event) => sum + weightOf(event), 0),
-    accountOf: ([event]) => event?.owner_id ?? "",
-    ...LINGER,
-  });
-  const store = async (events: StoredEvent[]) => {
-    if (events.length > 0) await insert(events);
-  };
   const emitter = (mayDefer: boolean) =>
     createBatcher(
       async (jobs: ValidJob[]) => {
         const all = jobs.flatMap(({ emissions }) => emissions);
-        const results = await emitAll(platform, all, { mayDefer, deleteTrimmed, store });
+        const results = await emitAll(platform, all, { mayDefer });
         return jobs.map(({ emissions }) => results.splice(0, emissions.length));
       },
       {

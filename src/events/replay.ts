@@ -2,6 +2,7 @@ import { acceptRuns } from "../accepted/accept-runs.ts";
 import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
+import { persistEvents } from "../deliveries/dispatch/persist-events.ts";
 import { retryDelivery } from "../deliveries/manual-retry.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
@@ -20,7 +21,7 @@ import { findSubscriptions, selectMatching, withoutSubject } from "../subscripti
 import { carriedBy, type EmitDeps } from "./fan-out.ts";
 import { type FoundEvent, findEvent } from "./find-event.ts";
 import { eventOf } from "./read.ts";
-import { searchedBy, storeEvents } from "./store.ts";
+import { searchedBy } from "./store.ts";
 import type { TraceDeps } from "./trace.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
@@ -112,7 +113,7 @@ async function replayToWebhooks(
   const subscriptions = matched.filter(({ listener_id }) => receivesDeliveries(listener_id));
   if (subscriptions.length === 0) return;
   // A delivery needs its event for as long as it may be retried.
-  await storeEvents(platform, [event]);
+  await persistEvents(platform, [event]);
   await StoredEvents(platform.mongo).updateOne(
     { _id: event._id },
     { $set: { has_webhook_listeners: true, ...searchedBy(platform, new JsonText(event.event)) } },

@@ -2,17 +2,6 @@ import type { JsonText } from "../lib/json-text.ts";
 import { wordsOfPayload } from "../lib/payload-words.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
-import { duplicateIndexes } from "../store/mongo.ts";
-
-/** Stores the payloads of events; one that an earlier try stored stays as it is. Throws `unavailable`. */
-export async function storeEvents(platform: Pick<Platform, "mongo">, events: StoredEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  try {
-    await StoredEvents(platform.mongo).insertMany(events, { ordered: false, lean: true });
-  } catch (error) {
-    if (!duplicateIndexes(error)) throw error;
-  }
-}
 
 /** An event that was stored before. */
 export interface EarlierEvent {

@@ -11,7 +11,6 @@ import { startReplay } from "../../src/deliveries/replays/start.ts";
 import { openDeliveriesHandler } from "../../src/deliveries/worker/handle-job.ts";
 import { recoverFailed } from "../../src/deliveries/worker/recover.ts";
 import { runReplay } from "../../src/deliveries/worker/replay.ts";
-import { storeEvents } from "../../src/events/store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
@@ -152,9 +151,7 @@ describe("access that a subscription's owner has lost", () => {
     it(`sends no first attempt that is on its way: ${what}`, async () => {
       const event = { ...(await setUp(one)), _id: newId("emit") };
       const to = { _id: subscriptionId, listener_id: webhookId, owner_id: accounts.user };
-      await dispatchEvents(platform, [{ event, listeners: [to], isRedispatch: false }], rows =>
-        storeEvents(platform, rows),
-      );
+      await dispatchEvents(platform, [{ event, listeners: [to], isRedispatch: false }]);
       await leave(leaves);
       receiver.requests.splice(0);
       const jobs = await openedQueue(platform.queues, deliveries).getJobs(["waiting", "prioritized"]);

@@ -1,5 +1,4 @@
 import { dispatchEvents } from "../../src/deliveries/dispatch/dispatch.ts";
-import { storeEvents } from "../../src/events/store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
@@ -47,7 +46,6 @@ export const emitTo = (platform: Platform, events: StoredEvent[], to: Subscribed
       })),
       isRedispatch: false,
     })),
-    rows => storeEvents(platform, rows),
   );
 
 /** Returns the `n` of each request, in order of arrival. */

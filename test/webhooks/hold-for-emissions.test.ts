@@ -1,15 +1,13 @@
 import { expect } from "chai";
 import { emitAll } from "../../src/events/emit.ts";
-import { storeEvents } from "../../src/events/store.ts";
-import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { StoredEvents } from "../../src/models/event.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { recordRuns } from "../../src/runs/record.ts";
 import { firstOnItsWay } from "../../src/store/on-their-way.ts";
 import { holdForEmissions } from "../../src/webhooks/hold-for-emissions.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";
-import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
@@ -75,10 +73,19 @@ describe("emissions that ordered webhooks wait for", () => {
     await addWebhook(owner, true);
     const emitter_id = await emitterOf(owner);
     const emissions = [{ emitter_id, emit_id: newId("emit"), event: "x".repeat(100_000) }];
-    const store = () => Promise.reject(new AppError("unavailable", "MongoDB is away"));
-    await rejection(emitAll(platform, emissions, { store }));
-    expect(await isHeld(owner)).to.equal(true);
-    await emitAll(platform, emissions, { store: events => storeEvents(platform, events) });
+    const { collectionName } = StoredEvents(platform.mongo).collection;
+    const validator = { _id: { $exists: false } };
+    const reject = (validationLevel: "strict" | "off") =>
+      platform.mongo.db?.command({ collMod: collectionName, validator, validationLevel });
+    await reject("strict");
+    try {
+      const failure = await emitAll(platform, emissions).catch(String);
+      expect(failure).to.include("Document failed validation");
+      expect(await isHeld(owner)).to.equal(true);
+    } finally {
+      await reject("off");
+    }
+    await emitAll(platform, emissions);
     await until(async () => !(await isHeld(owner)));
   });
 });

@@ -12,6 +12,7 @@ import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { deliveryId } from "./create.ts";
+import { persistEvents } from "./persist-events.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config" | "memory">;
 
@@ -34,15 +35,11 @@ const ATTEMPTS_PER_JOB = 32;
 const INLINE_BYTES = 8 * 1024;
 
 /**
- * Stores events with `storeAll` and enqueues their first attempts, many events in one job. A delivery becomes a document
+ * Stores events and enqueues their first attempts, many events in one job. A delivery becomes a document
  * when its first attempt was made or has to wait; until then the event's `pending_dispatch` shows the sweep what is left
  * to do (docs/design.md#guarantee-2). Safe to repeat: what was recorded is not attempted again.
  */
-export async function dispatchEvents(
-  platform: Deps,
-  toDispatch: EventToDispatch[],
-  storeAll: (events: StoredEvent[]) => Promise<void>,
-): Promise<void> {
+export async function dispatchEvents(platform: Deps, toDispatch: EventToDispatch[]): Promise<void> {
   const ofAccounts = [...groupBy(toDispatch, ({ event }) => event.owner_id).values()];
   const packed = ofAccounts
     .flatMap(ofOne => packEvents(ofOne, ({ listeners }) => listeners.length))
@@ -60,7 +57,10 @@ export async function dispatchEvents(
     }
   }
   const store = async () => {
-    await storeAll(toDispatch.map(({ event }) => event));
+    await persistEvents(
+      platform,
+      toDispatch.map(({ event }) => event),
+    );
     failpoint("events-stored");
   };
   const inlineBytes = platform.memory.allowed() < 1 ? 0 : INLINE_BYTES;

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { createDeliveries, deliveryId } from "../../../src/deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../../../src/deliveries/dispatch/dispatch.ts";
 import { releasePermits } from "../../../src/deliveries/limits/permits.ts";
-import { storeEvents } from "../../../src/events/store.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { Deliveries } from "../../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
@@ -69,7 +68,6 @@ describe("first attempts", () => {
         })),
         isRedispatch,
       })),
-      rows => storeEvents(platform, rows),
     );
   const queue = () => openedQueue(platform.queues, deliveries);
   const jobs = async () =>

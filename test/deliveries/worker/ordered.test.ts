@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
+import { persistEvents } from "../../../src/deliveries/dispatch/persist-events.ts";
 import { permitTtlMs } from "../../../src/deliveries/limits/permits.ts";
-import { storeEvents } from "../../../src/events/store.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";
@@ -37,7 +37,7 @@ describe("drain of an ordered webhook", () => {
   });
 
   const record = async (event: StoredEvent) => {
-    await storeEvents(platform, [event]);
+    await persistEvents(platform, [event]);
     await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId: OWNER }] });
   };
   const drain = (jobId = "drain") => runDrain(platform, listener.webhookId, { jobId, random: () => 0.5 });
