@@ -11,6 +11,7 @@ const ORDER = [
   "lib",
   "limits",
   "metrics",
+  "fairness",
   "tracing",
   "egress",
   "openid",

@@ -1,8 +1,8 @@
 import { once } from "node:events";
+import { childrenGiveWay } from "../fairness/niceness.ts";
 import { settlesWithin, withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
-import { childrenGiveWay } from "../lib/give-way.ts";
 import { type Esbuild, type StartedEsbuild, startEsbuild } from "../lib/new-esbuild.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 

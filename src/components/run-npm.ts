@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { giveWay } from "../lib/give-way.ts";
+import { giveWay } from "../fairness/niceness.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
 import { hostAndPort, openRegistryProxy, type RegistryProxy } from "./registry-proxy.ts";

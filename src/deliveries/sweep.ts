@@ -1,3 +1,4 @@
+import { type FairBatch, type OfAccounts, openFairBatches } from "../fairness/batches.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { ofPart, type Part } from "../lib/part.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
@@ -6,7 +7,6 @@ import type { Platform } from "../platform.ts";
 import { jobStates } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import { drainJobIdOf, enqueueDrains } from "../queues/enqueue-drain.ts";
-import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";

@@ -1,5 +1,5 @@
 import { ALERTS } from "../alerts/raise.ts";
-import { Breaks } from "../lib/breaks.ts";
+import { Breaks } from "../fairness/thread.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { failpoint } from "../lib/failpoint.ts";

@@ -1,8 +1,8 @@
 import { Router, type RouterContext } from "@koa/router";
 import type { Context, Middleware } from "koa";
+import { requestTurns } from "../fairness/turns.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { requestTurns } from "../limits/request-turns.ts";
 import { type Authenticate, loadResource, type Scope, scopeOf } from "./authorize.ts";
 import { createReadBody, type ReadBody } from "./body/read-json-body.ts";
 import { BodyShares } from "./body-shares.ts";

@@ -1,5 +1,6 @@
 import type { Context, Middleware } from "koa";
 import { openQuotaGate } from "../accounts/check-quota.ts";
+import { requestTurns } from "../fairness/turns.ts";
 import { type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
 import { createBatcher } from "../lib/batcher.ts";
@@ -7,7 +8,6 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { hopsOfRequest } from "../lib/hops.ts";
 import { isToken, newId } from "../lib/ids.ts";
 import { INGRESS_PREFIX } from "../lib/ingress-address.ts";
-import { requestTurns } from "../limits/request-turns.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";

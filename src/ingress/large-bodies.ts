@@ -1,4 +1,4 @@
-import { Company } from "../lib/company.ts";
+import { Usage } from "../fairness/usage.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
@@ -17,14 +17,14 @@ export class LargeBodies {
     perAccount: 1,
     waitingPerAccount: LIMITS.largeBodiesWaiting.value,
     waiting: LIMITS.largeBodiesWaitingInAll.value,
-    restMs: workedMs => (this.#company.isOne ? 0 : Math.min(MAX_REST_MS, workedMs * REST_FACTOR)),
+    restMs: workedMs => (this.#usage.isAlone ? 0 : Math.min(MAX_REST_MS, workedMs * REST_FACTOR)),
     what: "large bodies wait",
   });
-  readonly #company = new Company();
+  readonly #usage = new Usage();
 
   /** Notes that a request of an account has arrived, of any size. */
   note(account: string): void {
-    this.#company.note(account);
+    this.#usage.note(account);
   }
 
   /**

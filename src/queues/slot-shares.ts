@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Thread, thisThread } from "../lib/busy-thread.ts";
-import { Company } from "../lib/company.ts";
+import { type Thread, thisThread } from "../fairness/thread.ts";
+import { Usage } from "../fairness/usage.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** The share of a worker's slots that one account may use at a time, so that another one finds a slot at once. */
@@ -51,7 +51,7 @@ export class SlotShares {
   #parts = 1;
   #fullShare = 0;
   readonly #thread: Thread;
-  readonly #company: Company;
+  readonly #usage: Usage;
   readonly #used = new Map<string, number>();
   /** What the jobs of each account cost that have a slot. */
   readonly #costs = new Map<string, number>();
@@ -80,7 +80,7 @@ export class SlotShares {
     pullOther: (accounts: string[]) => Promise<boolean>,
     { thread = thisThread, usedMs = processCpuMs }: { thread?: Thread; usedMs?: () => number } = {},
   ) {
-    this.#company = new Company(LEAST_MS_PER_SECOND);
+    this.#usage = new Usage(LEAST_MS_PER_SECOND);
     this.#usedMs = usedMs;
     this.#notedMs = usedMs();
     this.#pullOther = pullOther;
@@ -105,7 +105,7 @@ export class SlotShares {
    */
   acquire(account: string, cost = 1): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    this.#company.note(account, 0);
+    this.#usage.note(account, 0);
     if (this.#mayStart(account, cost)) {
       this.#start(account, cost);
       return Promise.resolve(true);
@@ -151,7 +151,7 @@ export class SlotShares {
 
   #shareOf(account: string): number {
     const isScarce = this.#isScarce;
-    if (!this.#company.isHeavy(account)) return this.#fullShare;
+    if (!this.#usage.isHeavy(account)) return this.#fullShare;
     // Not all at once: the jobs that then start would make time scarce again until the last of them is done.
     const more = isScarce ? 0 : Math.floor((performance.now() - this.#scarceAt) / MORE_AFTER_MS);
     return Math.min(BUSY_SLOTS + more, this.#fullShare);
@@ -164,7 +164,7 @@ export class SlotShares {
   }
 
   #isScarceFor(account: string): boolean {
-    return this.#isScarce && this.#company.isHeavy(account);
+    return this.#isScarce && this.#usage.isHeavy(account);
   }
 
   #mayStart(account: string, cost: number): boolean {
@@ -179,7 +179,7 @@ export class SlotShares {
     const used = this.#used.get(account) ?? 0;
     const share = this.#shareOf(account);
     if (used >= share) return true;
-    if (used === 0 || this.#company.isOne) return false;
+    if (used === 0 || this.#usage.isAlone) return false;
     return (this.#costs.get(account) ?? 0) + cost > share;
   }
 
@@ -204,7 +204,7 @@ export class SlotShares {
         continue;
       }
       const ofAccountMs = (usedMs * jobs) / all;
-      this.#company.note(account, ofAccountMs);
+      this.#usage.note(account, ofAccountMs);
       this.#owed.set(account, (this.#owed.get(account) ?? 0) + ofAccountMs);
     }
   }

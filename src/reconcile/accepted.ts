@@ -1,4 +1,5 @@
 import { deleteKept, lostAfterMs } from "../accepted/keep.ts";
+import { type FairBatch, type OfAccounts, openFairBatches } from "../fairness/batches.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import { RunRecords } from "../models/run.ts";
@@ -8,7 +9,6 @@ import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { emissions, readEmissionsJob } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
-import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
 import { isGone } from "../store/gone.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairEach } from "../store/repair-each.ts";

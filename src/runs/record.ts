@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongoose";
-import { Breaks } from "../lib/breaks.ts";
+import { Breaks } from "../fairness/thread.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import { SourceMemories } from "../models/source.ts";

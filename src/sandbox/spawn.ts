@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
 import { Gateway } from "../egress/gateway.ts";
-import { giveWay } from "../lib/give-way.ts";
+import { giveWay } from "../fairness/niceness.ts";
 import { type MessageSize, ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";

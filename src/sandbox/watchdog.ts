@@ -1,4 +1,4 @@
-import { giveWayToOthers } from "../lib/give-way.ts";
+import { giveWayToOthers } from "../fairness/niceness.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { hostError } from "./host-error.ts";
 import { exceedsLimit } from "./measure-folder.ts";

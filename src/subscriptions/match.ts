@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { canAccessCached } from "../accounts/access.ts";
 import { ALERTS } from "../alerts/raise.ts";
-import { Breaks } from "../lib/breaks.ts";
+import { Breaks } from "../fairness/thread.ts";
 import type { JsonText } from "../lib/json-text.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";

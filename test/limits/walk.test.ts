@@ -352,7 +352,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   publishedBytesInFlight: "test/http/body-shares.test.ts",
   largeBodyBytes: "test/ingress/large-bodies.test.ts",
   largeBodies: "test/ingress/large-bodies.test.ts",
-  requestsWaiting: "test/limits/request-turns.test.ts",
+  requestsWaiting: "test/fairness/turns.test.ts",
   trialsPerAccount: "test/lib/fair-slots.test.ts",
   trials: "test/lib/fair-slots.test.ts",
   secretGuesses: "test/secrets/compare.test.ts",

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { giveWay } from "../../src/lib/give-way.ts";
+import { giveWay } from "../../src/fairness/niceness.ts";
 
 /** What an endpoint of the neighbour does: never responds, responds 500, responds 200. */
 export type Endpoint = "hang" | "fail" | "ok";

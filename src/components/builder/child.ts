@@ -3,7 +3,7 @@
  * compresses for all accounts, so that nothing of that holds up a request. It has none of the platform's settings and
  * secrets, and ends when the process that started it does.
  */
-import { giveWayItself } from "../../lib/give-way.ts";
+import { giveWayItself } from "../../fairness/niceness.ts";
 import { type CallMessage, ProcessCalls } from "../../lib/process-calls.ts";
 import { bundleGraph } from "../bundle.ts";
 import { readModuleGraph } from "../module-graph.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { FairTurns } from "../../lib/fair-turns.ts";
+import { FairTurns } from "../../fairness/turns.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { Webhook } from "../../models/webhook.ts";

@@ -1,4 +1,4 @@
-import { type Thread, thisThread } from "../../lib/busy-thread.ts";
+import { type Thread, thisThread } from "../../fairness/thread.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import {
   type PermitDeps,

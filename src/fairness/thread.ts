@@ -1,16 +1,6 @@
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-
-/** Over how long it is measured how busy the thread is. Milliseconds. */
-const SAMPLE_MS = 100;
-/** The share of its time above which the thread is busy: beyond it, all that waits for it waits much longer. */
-const BUSY_SHARE = 0.7;
-/** The share of its time that the thread waits for a processor, above which the machine is busy with other processes. */
-const WAITING_SHARE = 0.1;
-/** What a busy sample multiplies the pressure by, and one that is not. */
-const RISE = 1.25;
-const FALL = 0.93;
-const MAX_PRESSURE = 16;
+import { BREAK_AFTER_MS, PRESSURE } from "./constants.ts";
 
 /** How scarce a thread's time is, or the machine's. */
 export interface Thread {
@@ -30,14 +20,15 @@ class BusyThread implements Thread {
   get pressure(): number {
     const now = performance.now();
     const passedMs = now - this.#sampledAt;
-    if (passedMs >= SAMPLE_MS) {
+    if (passedMs >= PRESSURE.sampleMs) {
       const sample = performance.eventLoopUtilization();
       const waitedMs = waitedForProcessorMs();
       const { utilization } = performance.eventLoopUtilization(sample, this.#sample);
-      const isBusy = utilization > BUSY_SHARE || (waitedMs - this.#waitedMs) / passedMs > WAITING_SHARE;
+      const isBusy =
+        utilization > PRESSURE.busyShare || (waitedMs - this.#waitedMs) / passedMs > PRESSURE.waitingShare;
       this.#pressure = isBusy
-        ? Math.min(MAX_PRESSURE, this.#pressure * RISE)
-        : Math.max(1, this.#pressure * FALL ** (passedMs / SAMPLE_MS));
+        ? Math.min(PRESSURE.most, this.#pressure * PRESSURE.rise)
+        : Math.max(1, this.#pressure * PRESSURE.fall ** (passedMs / PRESSURE.sampleMs));
       this.#sample = sample;
       this.#waitedMs = waitedMs;
       this.#sampledAt = now;
@@ -56,5 +47,21 @@ function waitedForProcessorMs(): number {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
   } catch {
     return 0;
+  }
+}
+
+/** Divides long work of the thread: what others wait for comes in between. */
+export class Breaks {
+  #since = performance.now();
+
+  /** To be awaited between pieces of the work; resolves after a turn of the event loop if one is due. */
+  next(): Promise<void> | void {
+    if (performance.now() - this.#since < BREAK_AFTER_MS) return undefined;
+    return new Promise(resolve =>
+      setImmediate(() => {
+        this.#since = performance.now();
+        resolve();
+      }),
+    );
   }
 }

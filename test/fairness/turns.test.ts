@@ -1,5 +1,7 @@
 import { expect } from "chai";
-import { FairTurns } from "../../src/lib/fair-turns.ts";
+import { FairTurns } from "../../src/fairness/turns.ts";
+import type { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 
 describe("turns of accounts on a thread", () => {
   /** Asks for turns and returns the names in the order in which they started, with the turn of the event loop. */
@@ -41,7 +43,7 @@ describe("turns of accounts on a thread", () => {
   });
 
   const turnsFor = async (names: string[], pressure: number) =>
-    (await ask(new FairTurns({ pressure }, 0), names)).at(-1)?.turn ?? 0;
+    (await ask(new FairTurns({ thread: { pressure }, leastPerSecond: 0 }), names)).at(-1)?.turn ?? 0;
 
   it("leave time while it is scarce and several accounts have work, but not to one that is alone", async () => {
     const alone = await turnsFor(many("a", 20), 2);
@@ -52,7 +54,7 @@ describe("turns of accounts on a thread", () => {
   });
 
   it("hold back an account that uses more than the average, not one beside it that uses less", async () => {
-    const turns = new FairTurns({ pressure: 2 }, 0);
+    const turns = new FairTurns({ thread: { pressure: 2 }, leastPerSecond: 0 });
     const order: string[] = [];
     const ask = async (account: string) => {
       await turns.next(account);
@@ -66,7 +68,7 @@ describe("turns of accounts on a thread", () => {
 
   it("put off what an account asks for after a large piece of work, for as long as that took and more", async () => {
     const timeAfter = async (ms: number) => {
-      const turns = new FairTurns({ pressure: 2 }, 0);
+      const turns = new FairTurns({ thread: { pressure: 2 }, leastPerSecond: 0 });
       for (const account of ["b", "a", "a", "a"]) await turns.next(account);
       const startedAt = performance.now();
       turns.charge("a", ms);
@@ -76,5 +78,55 @@ describe("turns of accounts on a thread", () => {
     };
     // Twice the work, for the pressure on the thread; timers may be late, never early.
     expect(await timeAfter(400)).to.be.at.least(800);
+  });
+});
+
+describe("the turns of requests", () => {
+  const thread = { pressure: 16 };
+  let turns: FairTurns;
+
+  beforeEach(() => {
+    thread.pressure = 16;
+    turns = new FairTurns({ thread, leastPerSecond: 0, mostWaiting: LIMITS.requestsWaiting.value });
+  });
+
+  /** Fills the waiting room of an account while another one sends a request now and then. */
+  async function fill(account: string): Promise<Promise<void>[]> {
+    await turns.next("other");
+    const waiting: Promise<void>[] = [];
+    while (waiting.length < LIMITS.requestsWaiting.value) {
+      const turn = turns.next(account);
+      if (turn) waiting.push(turn);
+    }
+    return waiting;
+  }
+
+  it("are rejected with 429 beyond what may wait of one account, and another one's come at once", async () => {
+    const waiting = await fill("a");
+    const errorOf = (account: string) => {
+      try {
+        return turns.next(account) === undefined ? "none" : "waits";
+      } catch (error) {
+        return (error as AppError).code;
+      }
+    };
+    expect(["a", "b"].map(errorOf)).to.deep.equal(["rate-limited", "none"]);
+    thread.pressure = 1;
+    await Promise.all(waiting);
+    expect(errorOf("a")).not.to.equal("rate-limited");
+  });
+
+  it("count a large body as many requests", async () => {
+    const shareOf = async (body: string) => {
+      const own = new FairTurns({ thread: { pressure: 2 }, leastPerSecond: 0 });
+      await own.next("other");
+      const startedAt = performance.now();
+      for (let n = 0; n < 8; n++) {
+        await own.next("a");
+        own.chargeBytes("a", body.length);
+      }
+      return performance.now() - startedAt;
+    };
+    expect((await shareOf("x".repeat(2_000_000))) / (await shareOf("x"))).to.be.above(3);
   });
 });

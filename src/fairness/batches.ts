@@ -1,5 +1,4 @@
-/** Items of one account that a turn handles before it looks for those of all others. */
-const FIRST_OF_ACCOUNT = 2000;
+import { FIRST_OF_ACCOUNT } from "./constants.ts";
 
 /** Which items the next batch holds: all that are due, or all but those of some accounts. Part of a query. */
 export interface OfAccounts {

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
-import { fieldsOfStat } from "./proc-stat.ts";
-
-/** How much nicer a process that does an account's work is than the platform's own. */
-const NICENESS = 10;
+import { fieldsOfStat } from "../lib/proc-stat.ts";
+import { NICENESS } from "./constants.ts";
 
 /** This process gives way itself, and those that it starts are as nice as it is without being told. */
 let isGivingWay = false;

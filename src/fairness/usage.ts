@@ -1,11 +1,4 @@
-/** How long what accounts do is counted together. An account is present for one to two of these. Milliseconds. */
-const WINDOW_MS = 5000;
-
-/** How long after another account was here the others still leave room for it. Milliseconds. */
-const AWAITED_MS = 3000;
-
-/** What was done in less time counts as if it had taken this long. Milliseconds. */
-const MIN_COVERED_MS = 1000;
+import { USAGE } from "./constants.ts";
 
 /** What accounts did in a window of time, in any unit. */
 interface Window {
@@ -22,7 +15,7 @@ interface Seen {
 }
 
 /** Who shares something at the moment, and who uses more of it than others: alone, an account may use all of it. */
-export class Company {
+export class Usage {
   #last = emptyWindow();
   #present = emptyWindow();
   #endsAt = 0;
@@ -54,8 +47,8 @@ export class Company {
     this.#present.total += use;
   }
 
-  /** True if only one account was here lately. */
-  get isOne(): boolean {
+  /** True if no more than one account was here lately. */
+  get isAlone(): boolean {
     return this.#count < 2;
   }
 
@@ -73,13 +66,13 @@ export class Company {
   /** Whether an account other than this one was here a moment ago. */
   #isAwaited(account: string): boolean {
     const seen = this.#latest?.account === account ? this.#other : this.#latest;
-    return seen !== undefined && this.#now() - seen.at < AWAITED_MS;
+    return seen !== undefined && this.#now() - seen.at < USAGE.awaitedMs;
   }
 
   /** How long the windows have lasted so far. */
   get #coveredSeconds(): number {
-    const presentMs = WINDOW_MS - Math.max(0, this.#endsAt - this.#now());
-    return Math.max(MIN_COVERED_MS, presentMs + (this.#last.uses.size > 0 ? WINDOW_MS : 0)) / 1000;
+    const presentMs = USAGE.windowMs - Math.max(0, this.#endsAt - this.#now());
+    return Math.max(USAGE.leastCoveredMs, presentMs + (this.#last.uses.size > 0 ? USAGE.windowMs : 0)) / 1000;
   }
 
   get #count(): number {
@@ -90,9 +83,9 @@ export class Company {
   #advance(): void {
     const now = this.#now();
     if (now < this.#endsAt) return;
-    this.#last = now - this.#endsAt < WINDOW_MS ? this.#present : emptyWindow();
+    this.#last = now - this.#endsAt < USAGE.windowMs ? this.#present : emptyWindow();
     this.#present = emptyWindow();
     this.#inBoth = 0;
-    this.#endsAt = now + WINDOW_MS;
+    this.#endsAt = now + USAGE.windowMs;
   }
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect } from "chai";
-import { giveWay, giveWayToOthers } from "../../src/lib/give-way.ts";
+import { giveWay, giveWayToOthers } from "../../src/fairness/niceness.ts";
 
 describe("a process that does an account's work", () => {
   let child: ChildProcess;

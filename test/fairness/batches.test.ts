@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { openFairBatches } from "../../src/store/fair-batches.ts";
+import { openFairBatches } from "../../src/fairness/batches.ts";
 
 const SIZE = 500;
 
