@@ -1,6 +1,6 @@
 import type { BuildOptions, Message, Plugin } from "esbuild";
+import { LOCAL_ACCOUNT } from "../fairness/slots.ts";
 import { AppError } from "../lib/errors.ts";
-import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SCRIPT_START } from "../sandbox/child/script-start.ts";
 import { OWN_FILE } from "../sandbox/child/wire.ts";

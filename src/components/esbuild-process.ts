@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { childrenGiveWay } from "../fairness/niceness.ts";
+import { Slots } from "../fairness/slots.ts";
 import { settlesWithin, withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
-import { FairSlots } from "../lib/fair-slots.ts";
 import { type Esbuild, type StartedEsbuild, startEsbuild } from "../lib/new-esbuild.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
@@ -25,7 +25,7 @@ export class EsbuildTimeoutError extends AppError {
   }
 }
 
-const slots = new FairSlots({
+const slots = new Slots({
   total: LIMITS.builds.value,
   perAccount: LIMITS.buildsPerAccount.value,
   what: "components are being built",

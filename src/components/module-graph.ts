@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Message, Plugin } from "esbuild";
+import { LOCAL_ACCOUNT } from "../fairness/slots.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
-import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation, withLocation } from "./import-location.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import { LOCAL_ACCOUNT, Slots } from "../fairness/slots.ts";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
-import { FairSlots, LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { FolderLimit } from "../sandbox/measure-folder.ts";
 import { PackageCache } from "./package-cache.ts";
@@ -85,7 +85,7 @@ function folderName(texts: string[], requests: PackageRequest[]): string {
 }
 
 /** Sets in use at once, installed before or not: they are what the cache can't remove. */
-const slots = new FairSlots({
+const slots = new Slots({
   total: LIMITS.packageSets.value,
   perAccount: LIMITS.packageSetsPerAccount.value,
   what: "npm packages are being installed",

@@ -1,7 +1,7 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
-import { FairSlots } from "../lib/fair-slots.ts";
+import { Slots } from "../fairness/slots.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -29,7 +29,7 @@ export interface Saver {
 }
 
 /** Saves under way. None waits here: what is heavy about them waits for its own slots, so this bounds their memory. */
-const saves = new FairSlots({
+const saves = new Slots({
   total: LIMITS.saves.value,
   perAccount: LIMITS.savesPerAccount.value,
   waitingPerAccount: 0,
@@ -38,7 +38,7 @@ const saves = new FairSlots({
 });
 
 /** More at once make an account's saves hardly faster, and all other requests slower (docs/performance.md). */
-const describes = new FairSlots({
+const describes = new Slots({
   total: LIMITS.describes.value,
   perAccount: LIMITS.describesPerAccount.value,
   what: "components are being described",

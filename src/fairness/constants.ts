@@ -48,6 +48,44 @@ export const TURNS = {
   msPerByte: 100 / 1024 / 1024,
 };
 
+/** The slots of a worker process. Rows: endless loops, 10,000 events to 100 webhooks, 1,000 webhooks that fail. */
+export const WORKER = {
+  /**
+   * The slots of an account while time is scarce and it uses more of it than others: then more at once make none of its jobs
+   * faster, and each step of another account's job waits for a step of every one of them.
+   */
+  busySlots: 1,
+  /** How soon after scarce time it has one more, until it has its full share. */
+  moreAfterMs: 250,
+  /** How many times as long as its work a slot then rests, times the pressure, so that stores and processor have time for others. */
+  restFactor: 3,
+  /** The least work that a slot rests after, and the longest rest. */
+  longMs: 20,
+  mostRestMs: 4000,
+  /** The processor's time that an account's jobs may use in each second in any case. Test: the soak. */
+  leastMsPerSecond: 150,
+  /** A job that waits for its share goes back to its queue after this, give or take half: another process may have a slot. */
+  requeueAfterMs: 1000,
+  /** How soon a job whose turn it is is noticed while everything that was fetched has to wait. */
+  lookMs: 10,
+};
+
+/** Large bodies of requests for sources. Rows: deep, wide and binary bodies; form and multipart bombs. */
+export const LARGE_BODIES = {
+  /** How many times as long as its work an account's turn rests, while requests of other accounts arrive, and the longest rest. */
+  restFactor: 10,
+  mostRestMs: 2000,
+};
+
+/** Attempts that wait for a place at an origin. Row: 10,000 events to an endpoint that hangs. */
+export const AT_ORIGIN = {
+  /** How long an attempt waits; one that would wait longer becomes a pending delivery, or stays one. */
+  patienceMs: 1000,
+  /** An origin where a place became free so recently is quick: its attempts wait on, since they move on, but not for ever. */
+  quickMs: 250,
+  quickPatienceMs: 15_000,
+};
+
 /** How long work of one piece may take the thread before others get a turn. Rows: 100,000 subscriptions, heavy filters. */
 export const BREAK_AFTER_MS = 5;
 

@@ -1,8 +1,8 @@
 import { openQuotaGate, type QuotaDeps } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { placeInStack } from "../components/trial/place.ts";
+import { Slots } from "../fairness/slots.ts";
 import { AppError } from "../lib/errors.ts";
-import { FairSlots } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
@@ -57,7 +57,7 @@ const NOT_RUN: FunctionOutcome = { kind: "not-run" };
 const MAX_MESSAGE = 500;
 
 /** Calls of one process. None waits: its events would wait in memory, while their jobs can wait in Redis. */
-const slots = new FairSlots({
+const slots = new Slots({
   total: LIMITS.functionCalls.value,
   perAccount: LIMITS.functionCallsPerAccount.value,
   waitingPerAccount: 0,

@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import { Shares } from "../lib/shares.ts";
+import { Slots } from "../fairness/slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** A smaller body counts for nothing: it is read in no time. */
@@ -7,7 +7,7 @@ const COUNTED_FROM_BYTES = 64 * 1024;
 
 /** Large bodies that one web process holds at a time: parsed, they take several times their size. */
 export class BodyShares {
-  readonly #bytes = new Shares({
+  readonly #bytes = new Slots({
     perAccount: LIMITS.publishedBytesInFlightOfUser.value,
     total: LIMITS.publishedBytesInFlight.value,
     what: "large bodies",

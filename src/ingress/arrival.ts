@@ -8,7 +8,6 @@ import type { Platform } from "../platform.ts";
 import type { Enqueue } from "./enqueue.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import type { IngressShares } from "./ingress-shares.ts";
-import type { LargeBodies } from "./large-bodies.ts";
 import { MAX_BODY_BYTES } from "./response.ts";
 
 /** A request at an endpoint, and what it uses of this process. */
@@ -17,7 +16,6 @@ export interface Arrival {
   /** What follows the endpoint. */
   path: string;
   enqueue: Enqueue;
-  largeBodies: LargeBodies;
   shares: IngressShares;
 }
 
@@ -31,7 +29,7 @@ export async function withEvent(
   account: string,
   accept: (event: HttpEvent) => Promise<void>,
 ): Promise<void> {
-  const { ctx, largeBodies, shares } = arrival;
+  const { ctx, shares } = arrival;
   let held = 0;
   try {
     const body = await readBytes(ctx.req, {
@@ -42,7 +40,7 @@ export async function withEvent(
         held += bytes;
       },
     });
-    await largeBodies.run(account, body.length, async () =>
+    await shares.handleBody(account, body.length, async () =>
       accept(await httpEvent(rawRequest(platform, arrival, body))),
     );
   } finally {

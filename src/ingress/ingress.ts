@@ -21,7 +21,6 @@ import { acceptAppEvent, findAppEndpoint } from "./accept-app-event.ts";
 import { type Arrival, withEvent } from "./arrival.ts";
 import { BATCH_SIZE, createEnqueue } from "./enqueue.ts";
 import { IngressShares } from "./ingress-shares.ts";
-import { LargeBodies } from "./large-bodies.ts";
 import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
 import { isIngressPath } from "./separate-hosts.ts";
@@ -52,7 +51,6 @@ export function ingress(platform: Deps): Middleware {
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
   const checkQuota = openQuotaGate(platform);
-  const largeBodies = new LargeBodies();
   const shares = new IngressShares();
   return async (ctx, next) => {
     if (!isIngressPath(ctx.path)) return next();
@@ -66,7 +64,7 @@ export function ingress(platform: Deps): Middleware {
     const account = target.owner_id;
     await limit?.(ctx, target._id);
     checkQuota(account);
-    largeBodies.note(account);
+    shares.note(account);
     ctx.set(CORS);
     if (ctx.method === "OPTIONS") {
       ctx.set("access-control-allow-headers", ctx.get("access-control-request-headers") || "*");
@@ -75,7 +73,7 @@ export function ingress(platform: Deps): Middleware {
     }
     await requestTurns.next(account);
     shares.requests.hold(account, 1);
-    const arrival: Arrival = { ctx, path: rest || "/", enqueue, largeBodies, shares };
+    const arrival: Arrival = { ctx, path: rest || "/", enqueue, shares };
     try {
       if (source) await handle(platform, { ...arrival, source });
       else if (connection) send(ctx, await acceptAppEvent(platform, arrival, connection));

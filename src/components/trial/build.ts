@@ -1,7 +1,7 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
 import type { ConnectDeps } from "../../connections/connect-props.ts";
-import { FairSlots } from "../../lib/fair-slots.ts";
+import { Slots } from "../../fairness/slots.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
@@ -12,7 +12,7 @@ import type { ModuleLoader } from "../load-modules.ts";
 export type TrialDeps = ConnectDeps & Pick<Platform, "config" | "egress" | "sandboxes">;
 
 /** Code that is described or tried now. None waits here: what is heavy about it waits for slots of its own. */
-const trials = new FairSlots({
+const trials = new Slots({
   total: LIMITS.trials.value,
   perAccount: LIMITS.trialsPerAccount.value,
   waitingPerAccount: 0,
