@@ -3,6 +3,7 @@ import type { ValidateFunction } from "ajv";
 import { DelayedError, type Job, UnrecoverableError, WaitingError, type Worker } from "bullmq";
 import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
+import { SlotShares } from "../fairness/slot-shares.ts";
 import { FairTurns } from "../fairness/turns.ts";
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
@@ -22,7 +23,6 @@ import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
 import { type ConsumedShards, ShardedWorker, type ShardWorker } from "./sharded-worker.ts";
 import { shardName } from "./shards.ts";
-import { SlotShares } from "./slot-shares.ts";
 import { Snooze } from "./snooze.ts";
 
 /** What a handler receives: the validated payload and facts about its job. */

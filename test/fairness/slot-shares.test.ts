@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SlotShares } from "../../src/queues/slot-shares.ts";
+import { SlotShares } from "../../src/fairness/slot-shares.ts";
 import { until } from "../support/until.ts";
 
 describe("the slots of a worker", () => {
