@@ -1,4 +1,6 @@
 import { LRUCache } from "lru-cache";
+import { AT_ORIGIN } from "../../fairness/constants.ts";
+import { Slots, type Waiter } from "../../fairness/slots.ts";
 import { FairTurns } from "../../fairness/turns.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
@@ -14,31 +16,17 @@ export interface InFlightBounds {
   origin: number;
 }
 
-/** How long an attempt waits for its place; one that would wait longer becomes a pending delivery, or stays one. */
-const PATIENCE_MS = 1000;
-/** An origin where a place became free so recently is quick: its attempts wait on, since they move on, but not for ever. */
-const QUICK_MS = 250;
-const QUICK_PATIENCE_MS = 15_000;
-
 const BOUNDS: InFlightBounds = {
   process: LIMITS.attemptsInFlight.value,
   account: LIMITS.attemptsInFlightOfAccount.value,
   origin: LIMITS.attemptsInFlightAtOrigin.value,
 };
 
-interface Waiting {
-  resolve: (leave: (() => void) | null) => void;
+/** An attempt that waits for a place at its origin. */
+interface Waiting extends Waiter {
   since: number;
   timer: NodeJS.Timeout | undefined;
-}
-
-/** Attempts of one account at one origin. */
-interface Group {
-  account: string;
-  inFlight: number;
-  waiting: Set<Waiting>;
-  /** When an attempt last ended. */
-  freedAt: number;
+  giveUp(): void;
 }
 
 /**
@@ -47,89 +35,76 @@ interface Group {
  */
 export class InFlight {
   readonly #metrics: Pick<Metrics, "count">;
-  readonly #bounds: InFlightBounds;
-  readonly #groups = new Map<string, Group>();
   readonly #turns = new FairTurns();
-  readonly #ofAccount = new Map<string, number>();
-  #total = 0;
+  /** Places of accounts in the process. */
+  readonly #places: Slots;
+  /** Places of an account at an origin: each pair of the two holds them as an account of its own. */
+  readonly #atOrigins: Slots<Waiting>;
+  /** When an attempt at an origin last ended. */
+  readonly #freedAt = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(metrics: Pick<Metrics, "count">, bounds: InFlightBounds = BOUNDS) {
     this.#metrics = metrics;
-    this.#bounds = bounds;
+    this.#places = new Slots({ total: bounds.process, perAccount: bounds.account });
+    this.#atOrigins = new Slots({ perAccount: bounds.origin });
   }
 
   get total(): number {
-    return this.#total;
+    return this.#places.held;
   }
 
   /** Resolves with a function that ends the attempt's place; with null if there will be none soon, which is counted. */
-  async enter(webhook: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
-    const { owner_id: account, url } = webhook;
+  async enter({ owner_id: account, url }: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
     const turn = this.#turns.next(account);
     if (turn) await turn;
-    const key = `${account} ${originOf(url)}`;
-    const group = this.#groups.get(key) ?? { account, inFlight: 0, waiting: new Set(), freedAt: 0 };
-    this.#groups.set(key, group);
-    const full = this.#whatIsFull(group);
-    if (!full) return this.#start(key, group);
     // A full account or process stays so until endpoints respond that hang; an origin may only be busy for a moment.
-    if (full !== "origin") return this.#reject(full);
+    const full = this.#places.whatIsFull(account);
+    if (full) return this.#reject(full === "all" ? "process" : "account");
+    const origin = `${account} ${originOf(url)}`;
     return new Promise(resolve => {
-      const waiting: Waiting = { resolve, since: performance.now(), timer: undefined };
-      group.waiting.add(waiting);
-      this.#watch(group, waiting);
+      const waiting: Waiting = {
+        account: origin,
+        since: performance.now(),
+        timer: undefined,
+        mayStart: () => this.#places.whatIsFull(account) === null,
+        start: () => {
+          clearTimeout(waiting.timer);
+          this.#places.hold(account);
+          resolve(this.#leaving(account, origin));
+        },
+        giveUp: () => resolve(this.#reject("origin")),
+      };
+      if (this.#atOrigins.tryStart(waiting)) return;
+      this.#atOrigins.wait(waiting);
+      this.#watch(waiting);
     });
   }
 
-  #watch(group: Group, waiting: Waiting): void {
-    waiting.timer = setTimeout(() => {
-      const now = performance.now();
-      if (now - group.freedAt < QUICK_MS && now - waiting.since < QUICK_PATIENCE_MS) {
-        this.#watch(group, waiting);
-        return;
-      }
-      group.waiting.delete(waiting);
-      waiting.resolve(this.#reject("origin"));
-    }, PATIENCE_MS);
+  #leaving(account: string, origin: string): () => void {
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#freedAt.set(origin, performance.now());
+      this.#places.release(account);
+      this.#atOrigins.release(origin);
+    };
   }
 
-  #whatIsFull({ account, inFlight }: Group): keyof InFlightBounds | null {
-    if (this.#total >= this.#bounds.process) return "process";
-    if ((this.#ofAccount.get(account) ?? 0) >= this.#bounds.account) return "account";
-    return inFlight >= this.#bounds.origin ? "origin" : null;
+  #watch(waiting: Waiting): void {
+    waiting.timer = setTimeout(() => {
+      const now = performance.now();
+      const isQuick = now - (this.#freedAt.get(waiting.account) ?? 0) < AT_ORIGIN.quickMs;
+      if (isQuick && now - waiting.since < AT_ORIGIN.quickPatienceMs) this.#watch(waiting);
+      else if (this.#atOrigins.leave(waiting)) waiting.giveUp();
+    }, AT_ORIGIN.patienceMs);
   }
 
   #reject(reason: keyof InFlightBounds): null {
     this.#metrics.count("attempts_put_off_total", { reason });
     return null;
   }
-
-  #start(key: string, group: Group): () => void {
-    this.#add(group, 1);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#add(group, -1);
-      group.freedAt = performance.now();
-      const [next] = group.waiting;
-      if (next && !this.#whatIsFull(group)) {
-        group.waiting.delete(next);
-        clearTimeout(next.timer);
-        next.resolve(this.#start(key, group));
-      } else if (group.inFlight === 0 && group.waiting.size === 0) this.#groups.delete(key);
-    };
-  }
-
-  #add(group: Group, by: 1 | -1): void {
-    group.inFlight += by;
-    this.#total += by;
-    const ofAccount = (this.#ofAccount.get(group.account) ?? 0) + by;
-    if (ofAccount > 0) this.#ofAccount.set(group.account, ofAccount);
-    else this.#ofAccount.delete(group.account);
-  }
 }
-
 const origins = new LRUCache<string, string>({
   max: 1000,
   // A URL that can't be parsed fails when it is requested.
