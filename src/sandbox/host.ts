@@ -2,7 +2,7 @@
  * Runs components, which are untrusted, each in its own deno process (docs/design.md#sandbox). The path of a call:
  *
  * 1. `SandboxHost.callBatch` passes it to the `CallRunner`, which acquires a process from the `Pool`: the warm process
- *    of its key, or a new one. While none is available, the call waits in the `WaitQueue`.
+ *    of its key, or a new one. While none is available, the call waits in its owner's turn.
  * 2. A new process is started by `spawnChild`. It gets a workspace on disk (`workspace.ts`), a gateway as its only
  *    network access (`egress/gateway.ts`), and reduced privileges (`privileges.ts`). deno runs the prelude, which is
  *    `child/` bundled into one file (`prelude.ts`). The first line that the host sends, `start`, contains a secret;

@@ -1,9 +1,8 @@
-import { LIMITS } from "../limits/catalogue.ts";
+import { Slots, shareOf, type Waiter } from "../fairness/slots.ts";
 import type { Bundle } from "./bundle.ts";
 import { hostError } from "./host-error.ts";
 import { NextUses } from "./next-uses.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { type Waiter, WaitQueue } from "./wait-queue.ts";
 import type { WarmRoom } from "./warm-room.ts";
 
 /** A process that a caller has acquired. */
@@ -38,7 +37,9 @@ interface Entry {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
+/** A caller that waits for a process; its account is the owner of the key. */
 interface PendingAcquire extends Waiter {
+  key: string;
   bundle: Bundle;
   group: string | undefined;
   since: number;
@@ -68,8 +69,6 @@ export interface PoolOptions {
 }
 
 const SHUT_DOWN = hostError("Cancelled", "The sandbox was shut down");
-/** The share of all processes that one owner can use at a time, so that the other owners find one at once. */
-const OWNER_SHARE = LIMITS.accountSharePercent.value / 100;
 /**
  * A source with a backlog calls again right after each call. Its process is not ended during so short a pause:
  * otherwise a new process would be started for every event while others wait. After the tenure it can be ended for
@@ -94,7 +93,6 @@ const SHARE_WAIT_MS = 200;
  */
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #ownerMax: number;
   readonly #maxKeys: number;
   readonly #entries = new Set<Entry>();
   /** The process that served a key last. */
@@ -103,21 +101,19 @@ export class Pool {
   readonly #bySlot = new WeakMap<Slot, Entry>();
   /** The processes that have started and not ended. */
   readonly #opened = new Map<Sandbox, Entry>();
-  /** How many busy processes each owner has. */
-  readonly #busy = new Map<string, number>();
-  #busyCount = 0;
+  /** The busy processes of each owner, and who waits for one. */
+  readonly #busy: Slots<PendingAcquire>;
   /** The memory of all processes, those that are ending included. */
   #bytes = 0;
   readonly #nextUses = new NextUses();
-  readonly #queue = new WaitQueue<PendingAcquire>();
   #recheckTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
     const { maxProcesses } = options;
     this.#options = options;
+    this.#busy = new Slots({ total: maxProcesses, perAccount: shareOf(maxProcesses) });
     this.#maxKeys = options.maxKeysPerProcess ?? 1;
-    this.#ownerMax = Math.max(1, Math.min(Math.ceil(maxProcesses * OWNER_SHARE), maxProcesses - 1));
   }
 
   /** Resolves with a process of this key, the warm one if there is one. Waits while no process is available. */
@@ -130,14 +126,16 @@ export class Pool {
       if (this.#isClosed) throw new Error("the sandboxes are closed");
       signal?.throwIfAborted();
       const onAbort = () => {
-        if (this.#queue.remove(waiter)) reject(signal?.reason);
+        if (this.#busy.leave(waiter)) reject(signal?.reason);
       };
       const waiter: PendingAcquire = {
         key,
-        owner,
+        account: owner,
         bundle,
         group: isShareable && this.#maxKeys > 1 ? `${owner} ${bundle.hash}` : undefined,
         since: performance.now(),
+        mayStart: () => this.#canServe(waiter),
+        start: () => this.#serve(waiter),
         resolve(slot) {
           signal?.removeEventListener("abort", onAbort);
           resolve(slot);
@@ -145,7 +143,7 @@ export class Pool {
         reject,
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      this.#queue.add(waiter);
+      this.#busy.wait(waiter);
       this.#serveQueue();
     });
   }
@@ -160,10 +158,9 @@ export class Pool {
       this.#end(entry);
       return;
     }
-    this.#setBusy(entry, false);
-    entry.idleSince = performance.now();
+    this.#setIdle(entry);
     if (!entry.idleTimer) this.#watchIdle(entry, this.#options.idleMs);
-    if (this.#queue.size > 0) this.#serveQueue();
+    if (this.#busy.waiters().length > 0) this.#serveQueue();
     else if (!this.#hasRoom(0)) this.#evictIdle(1);
   }
 
@@ -181,7 +178,10 @@ export class Pool {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#recheckTimer);
-    for (const waiter of this.#queue.clear()) waiter.reject(new Error("the sandboxes are closed"));
+    for (const waiter of this.#busy.waiters()) {
+      this.#busy.leave(waiter);
+      waiter.reject(new Error("the sandboxes are closed"));
+    }
     for (const entry of this.#entries) this.#end(entry);
     const starting = [...this.#entries].map(entry =>
       entry.sandbox.then(
@@ -202,17 +202,12 @@ export class Pool {
     return [...this.#opened].map(([sandbox, { isBusy }]) => ({ sandbox, isBusy }));
   }
 
-  #busyOf(owner: string): number {
-    return this.#busy.get(owner) ?? 0;
-  }
-
-  #setBusy(entry: Entry, isBusy: boolean): void {
-    if (entry.isBusy === isBusy) return;
-    entry.isBusy = isBusy;
-    this.#busyCount += isBusy ? 1 : -1;
-    const count = this.#busyOf(entry.owner) + (isBusy ? 1 : -1);
-    if (count > 0) this.#busy.set(entry.owner, count);
-    else this.#busy.delete(entry.owner);
+  /** Another caller may have the process, or a new one in its place. */
+  #setIdle(entry: Entry): void {
+    if (!entry.isBusy) return;
+    entry.isBusy = false;
+    entry.idleSince = performance.now();
+    this.#busy.release(entry.owner);
   }
 
   #setBytes(entry: Entry, bytes: number): void {
@@ -239,19 +234,19 @@ export class Pool {
 
   #onGone(entry: Entry): void {
     clearTimeout(entry.idleTimer);
-    this.#setBusy(entry, false);
     this.#setBytes(entry, 0);
     this.#removeKeys(entry);
     this.#entries.delete(entry);
+    this.#setIdle(entry);
     this.#serveQueue();
   }
 
   #assign(entry: Entry, waiter: PendingAcquire): void {
-    const { key, owner } = waiter;
+    const { key, account } = waiter;
     this.#nextUses.used(key, performance.now());
-    entry.owner = owner;
+    entry.owner = account;
     entry.usedBy = key;
-    this.#setBusy(entry, true);
+    entry.isBusy = true;
     this.#byKey.set(key, entry);
     const known = entry.keys.get(key);
     const source = entry.keys.size;
@@ -272,7 +267,7 @@ export class Pool {
     const entry: Entry = {
       keys: new Map(),
       group,
-      owner: waiter.owner,
+      owner: waiter.account,
       sandbox: this.#options.open(waiter.bundle, group !== undefined),
       bytes: 0,
       isBusy: false,
@@ -304,9 +299,8 @@ export class Pool {
   }
 
   /** False while the key itself is in use, or the owner or all together use as many processes as they can. */
-  #isEligible({ key, owner }: Waiter): boolean {
-    if (this.#busyCount >= this.#options.maxProcesses || this.#busyOf(owner) >= this.#ownerMax) return false;
-    return !this.#isInUse(key);
+  #isEligible({ key, account }: PendingAcquire): boolean {
+    return this.#busy.whatIsFull(account) === null && !this.#isInUse(key);
   }
 
   /** Calls of one key must not overlap: they are of one source, and see its db one after the other. */
@@ -342,20 +336,22 @@ export class Pool {
   }
 
   #serveQueue(): void {
-    const canServe = (waiter: PendingAcquire) =>
-      this.#isEligible(waiter) &&
-      (this.#idleFor(waiter) !== undefined || (this.#hasRoom(1) && !this.#waitsToShare(waiter)));
-    for (;;) {
-      const waiter = this.#queue.next(canServe, owner => this.#busyOf(owner));
-      if (!waiter) break;
-      this.#queue.remove(waiter);
-      const entry = this.#idleFor(waiter);
-      if (entry) this.#assign(entry, waiter);
-      else this.#start(waiter);
-    }
-    const unserved = this.#queue.count(waiter => this.#isEligible(waiter) && !this.#waitsToShare(waiter));
+    this.#busy.serve();
+    const left = this.#busy.waiters();
+    const unserved = left.filter(waiter => this.#isEligible(waiter) && !this.#waitsToShare(waiter)).length;
     if (unserved > 0) this.#evictIdle(unserved);
-    if (this.#queue.count(waiter => this.#waitsToShare(waiter)) > 0) this.#recheckSoon();
+    if (left.some(waiter => this.#waitsToShare(waiter))) this.#recheckSoon();
+  }
+
+  #canServe(waiter: PendingAcquire): boolean {
+    if (this.#isInUse(waiter.key)) return false;
+    return this.#idleFor(waiter) !== undefined || (this.#hasRoom(1) && !this.#waitsToShare(waiter));
+  }
+
+  #serve(waiter: PendingAcquire): void {
+    const entry = this.#idleFor(waiter);
+    if (entry) this.#assign(entry, waiter);
+    else this.#start(waiter);
   }
 
   /** True while the call may yet get a busy process of its group. */
@@ -392,7 +388,7 @@ export class Pool {
       }))
       .sort((a, b) => b.ownerCount - a.ownerCount || b.nextUse - a.nextUse);
     const missing =
-      Math.min(wanted, this.#options.maxProcesses - this.#busyCount) -
+      Math.min(wanted, this.#options.maxProcesses - this.#busy.held) -
       entries.filter(entry => entry.isEnding).length;
     for (const { entry } of evictable.slice(0, Math.max(0, missing))) this.#end(entry);
     if (missing > evictable.length && idle.length > evictable.length) this.#recheckSoon();
