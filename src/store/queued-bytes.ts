@@ -19,7 +19,10 @@ const VERIFY_EVERY_MS = 10_000;
 const REMEMBERED_SECONDS = 86_400;
 const MAX_ACCOUNTS = 10_000;
 
-/** How many bytes wait in Redis for each account: the sum over its sources (docs/limits.md). */
+/**
+ * How many bytes wait in Redis for each account: the sum over its sources, each of which knows its own exactly (docs/limits.md).
+ * Emissions have no such parts to compare a sum with, so their bytes are counted with their jobs (src/store/emission-bytes.ts).
+ */
 export interface QueuedBytes {
   /** Notes that `bytes` wait in the queues of a source. Never throws: the next report of the source makes up for it. */
   report(ownerId: string, sourceId: string, bytes: number): Promise<void>;
