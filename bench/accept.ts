@@ -81,7 +81,7 @@ async function main(args: string[]): Promise<void> {
       settings: {},
       redis: { "min-replicas-to-write": "1", "min-replicas-max-lag": "2" },
     },
-    { name: "ACCEPT_REPLICAS=1", folder: root, settings: { ACCEPT_REPLICAS: "1" } },
+    { name: "DURABLE_INGRESS=replicas:1", folder: root, settings: { DURABLE_INGRESS: "replicas:1" } },
     { name: "DURABLE_INGRESS=mongodb", folder: root, settings: { DURABLE_INGRESS: "mongodb" } },
   ];
   const nodes = await openRedisNodes();
@@ -124,7 +124,7 @@ async function install(
   const url = `http://127.0.0.1:${port}`;
   const env = {
     ...{ PATH: process.env.PATH, ...environmentOf(config), PORT: String(port), PUBLIC_URL: url },
-    ...{ RATE_LIMIT_PER_SECOND: "0", LOG_LEVEL: "warn", ...variant.settings },
+    ...{ RATE_LIMITS: "api:0", LOG_LEVEL: "warn", ...variant.settings },
   };
   const programs = ["dist/src/server.js", "dist/workers/all.js"];
   const children = programs.map(file => {

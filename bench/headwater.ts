@@ -56,7 +56,7 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
   const port = await choosePort(0);
   // The receiver is on this machine; the API's rate limit would only slow down the preparations.
   const env = {
-    ...{ EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT_PER_SECOND: "0", REDIS_PREFIX: "headwater" },
+    ...{ EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMITS: "api:0", REDIS_PREFIX: "headwater" },
     ...options.settings,
     MONGODB_URL: options.stores.mongodbUrl,
     REDIS_URL: options.stores.redisUrl,

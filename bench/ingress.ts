@@ -12,7 +12,7 @@ export async function measureIngress(): Promise<void> {
   const bare = await bareTimes();
   report("bare node:http", bare, bare);
   // Without workers, so that only the web process counts.
-  const system = await startSystem({ RATE_LIMIT_PER_SECOND: "0" }, { workers: false });
+  const system = await startSystem({ RATE_LIMITS: "api:0" }, { workers: false });
   const api = await system.user();
   const source = await api.createSource({ component_code: CODE });
   const endpoint = source.configured_props.http?.endpoint_url ?? "";

@@ -22,7 +22,7 @@ async function timesOf(api: Api, query: Record<string, string | number>) {
 
 /** Measures pages of 100 from a list of a million rows, and of a list of a hundred for comparison. */
 export async function measureLongList(): Promise<void> {
-  const system = await startSystem({ RATE_LIMIT_PER_SECOND: "0" }, { workers: false });
+  const system = await startSystem({ RATE_LIMITS: "api:0" }, { workers: false });
   const [long, short] = [await system.user(), await system.user()];
   const startMs = Date.now() - ROWS;
   const row = (atMs: number, owner: string) => ({

@@ -12,7 +12,7 @@ Measures a sandbox's cold start, warm run and memory, and then the runs a second
 sources at once, with Headwater's processes as in production on stores of their own. 64 requests at a time, 1 KiB each.
 
   --requests N     number of requests to the one source, and half as many to the 200 (default 5000)
-  --set NAME=VALUE a setting of Headwater; may be repeated. SANDBOX_PROCESSES and RUNS_CONCURRENCY matter for 200
+  --set NAME=VALUE a setting of Headwater; may be repeated. CONCURRENCY=sandboxes:16,runs:32 matters for 200
                    sources`;
 
 const SENDERS = 64;
@@ -37,7 +37,7 @@ async function main(args: string[]): Promise<void> {
     // Warm-up: the processes have only just started.
     await measure(1, 300);
     const { sandbox, concurrency } = headwater.config;
-    const used = `SANDBOX_PROCESSES ${sandbox.processes}, RUNS_CONCURRENCY ${concurrency.runs}`;
+    const used = `CONCURRENCY=sandboxes:${sandbox.processes},runs:${concurrency.runs}`;
     return [
       busy("one busy HTTP source", await measure(1, requests), BUSY_PER_SECOND),
       busy(`200 sources at once, ${used}`, await measure(200, Math.round(requests / 2))),

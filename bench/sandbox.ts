@@ -25,7 +25,7 @@ export interface SandboxFigure {
 }
 
 export async function measureSandbox(): Promise<SandboxFigure[]> {
-  const system = await startSystem({ SANDBOX_PROCESSES: String(COLD_STARTS + 4) }, { workers: false });
+  const system = await startSystem({ CONCURRENCY: `sandboxes:${COLD_STARTS + 4}` }, { workers: false });
   const api = await system.user();
   const bundleOf = async (code: string): Promise<Bundle> => {
     const component = await api.expect(201, "POST", "/components", { body: { component_code: code } });

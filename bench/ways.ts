@@ -190,7 +190,7 @@ await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed:
 const system = await startSystem({
   SWEEP_EVERY: "1h",
   DELIVERY_RETRY_SCHEDULE: "3s",
-  RATE_LIMIT_PER_SECOND: "0",
+  RATE_LIMITS: "api:0",
 });
 const receiver = await startReceiver();
 try {

@@ -33,6 +33,7 @@ import { trustProxy } from "./http/trusted-proxy.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
+import { LIMITS } from "./limits/catalogue.ts";
 import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
@@ -121,7 +122,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
       authenticate: openAuthenticate(platform),
       isKey: isApiKey,
       readSession: ctx => readSession(platform, ctx),
-      maxBodyBytes: config.apiBodyBytes,
+      maxBodyBytes: LIMITS.apiBodyBytes.value,
       ...(options.checkResponses && { checkResponses: true }),
       ...(config.rateLimit.perSecond > 0 && {
         rateLimit: rateLimit(

@@ -1,41 +1,34 @@
 import { readFileSync } from "node:fs";
 import type { ErrorObject, ValidateFunction } from "ajv";
-import { type Static, type TInteger, Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { DURATION, durationMs } from "./lib/duration.ts";
 import { newAjv } from "./lib/new-ajv.ts";
 import { patternInWords, wordsOfPattern } from "./lib/pattern-words.ts";
 import { SetupError } from "./lib/setup-error.ts";
-import { parseSmtpUrl } from "./lib/smtp-url.ts";
+import { parseMailUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
-import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
-import { parseOrganizationRule } from "./openid/rules.ts";
-import { consumedQueues } from "./queues/index.ts";
+import { limitsOfPlan, parsePlanLimits, QUOTA } from "./limits/plan-limits.ts";
+import { parseSignInRules } from "./openid/rules.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
-import { checkFormats, otlpHeaders, secretsKey } from "./setting-formats.ts";
+import { REMOVED, removedSettings } from "./removed-settings.ts";
+import { checkFormats, parseEgressBlock, secretsKey, UNVERIFIED } from "./setting-formats.ts";
+import {
+  CONCURRENCY,
+  parseAcceptance,
+  parseEntries,
+  RATE_LIMITS,
+  SIZES_MB,
+  TIMEOUTS,
+} from "./setting-lists.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
-import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
-import { SAMPLERS, type SamplerName } from "./tracing/sampler.ts";
+import { parseRedisUrl } from "./store/redis-url.ts";
 import { developmentSettings, root } from "./user-environment.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
-
-/** Writes a bound in milliseconds as the default of a setting. */
-const seconds = ({ value }: { value: number }) => `${value / 1000}s`;
-
-/** `RUNS_CONCURRENCY` and so on: jobs that one worker process handles at once. */
-const concurrencyName = (queue: string) => `${queue.toUpperCase().replaceAll("-", "_")}_CONCURRENCY`;
-
-function concurrencySettings(): Record<string, TInteger> {
-  const settings = consumedQueues.map(({ name, concurrency = 1 }) => [
-    concurrencyName(name),
-    { ...INTEGER(1, 1000), default: concurrency },
-  ]);
-  return Object.fromEntries(settings);
-}
 
 /** The pattern of a setting that is one of these words. */
 const oneOf = (...words: readonly string[]): string =>
@@ -51,24 +44,18 @@ const Environment = Type.Object({
    * `redis+sentinel://h1:26379,h2:26379/mymaster` means Sentinels, and `rediss` TLS.
    */
   REDIS_URL: Type.String(),
-  /** Unset: from the URL, and for a single one from what its server says. */
-  REDIS_MODE: Type.Optional(Type.String({ pattern: oneOf("single", "cluster", "sentinel") })),
-  /** A file of certificates in PEM that are trusted for Redis and Sentinels, and no others. */
-  REDIS_TLS_CA_FILE: Type.Optional(Type.String()),
-  /** False for a self-signed certificate: nothing then shows that it is the right server. */
-  REDIS_TLS_VERIFY: Type.Boolean({ default: true }),
-  /** For the Sentinels themselves; the user and password in the URL are for Redis. */
-  REDIS_SENTINEL_USERNAME: Type.Optional(Type.String()),
-  REDIS_SENTINEL_PASSWORD: Type.Optional(Type.String()),
+  /**
+   * A file of certificates in PEM that are trusted for Redis and Sentinels, and no others; or `unverified`, for a self-signed
+   * certificate: nothing then shows that it is the right server.
+   */
+  REDIS_TLS: Type.String({ default: "" }),
   /** Prefix of every key and queue, so that several installations can share one Redis. */
   REDIS_PREFIX: Type.String({
     pattern: patternInWords("^[a-z0-9-]{1,32}$", "must be 1 to 32 lower-case letters, digits and -"),
     default: "headwater",
   }),
-  /** Replicas of Redis that must hold what is accepted before it is confirmed; 0 for none. */
-  ACCEPT_REPLICAS: { ...INTEGER(0, 16), default: 0 },
-  /** `mongodb`: what is accepted is written there before it is enqueued in Redis. */
-  DURABLE_INGRESS: Type.String({ pattern: oneOf("redis", "mongodb"), default: "redis" }),
+  /** Where work must be before it is accepted: `mongodb`, before Redis has it; `replicas:1`, so many replicas of Redis. */
+  DURABLE_INGRESS: Type.String({ default: "redis" }),
   HOST: Type.String({ default: "127.0.0.1" }),
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources start with it. */
@@ -97,80 +84,50 @@ const Environment = Type.Object({
   OIDC_CLIENT_ID: Type.Optional(Type.String({ maxLength: 512 })),
   /** Unset for a public client: PKCE is used anyway. */
   OIDC_CLIENT_SECRET: Type.Optional(Type.String({ maxLength: 4096 })),
-  /** How the button calls the provider; its host by default. */
-  OIDC_NAME: Type.Optional(Type.String({ maxLength: 60 })),
   OIDC_SCOPES: Type.String({
     pattern: patternInWords("^[\\x21\\x23-\\x5b\\x5d-\\x7e ]{1,512}$", "must be scopes, separated by blanks"),
     default: "openid email profile",
   }),
-  /** Whom it lets in: domains of verified email addresses (`*` for any), addresses, and members by rule. */
-  OIDC_ALLOWED_DOMAINS: Type.String({ default: "" }),
-  OIDC_ALLOWED_EMAILS: Type.String({ default: "" }),
-  OIDC_ORGANIZATIONS: Type.String({ default: "" }),
-  /** Whether people whom a rule lets in get an account if they have none. */
-  OIDC_CREATE_ACCOUNTS: Type.Boolean({ default: true }),
-  /** Whether an account that exists belongs to the person with its verified email address. */
-  OIDC_LINK_ACCOUNTS: Type.Boolean({ default: false }),
+  /** Whom it lets in, and who becomes a member of which organization: a list of rules (`openid/rules.ts`). */
+  OIDC_ALLOW: Type.String({ default: "" }),
+  /** `create`: people whom a rule lets in get an account. `link`: one that exists belongs to the person with its verified address. */
+  OIDC_ACCOUNTS: Type.String({
+    pattern: patternInWords(
+      "^(none|create|link|create, ?link)$",
+      "must be create, link, create,link or none",
+    ),
+    default: "create",
+  }),
   /** What requests to the provider may reach although it is not public, and nothing else may. */
   OIDC_EGRESS_ALLOW: Type.String({ default: "" }),
   EGRESS_ALLOW: Type.String({ default: "" }),
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
+  /** CIDRs, and ports; if it has no ports, those at which servers accept mail. */
   EGRESS_BLOCK: Type.String({ default: "" }),
-  /** By default, the ports at which servers accept mail. */
-  EGRESS_BLOCKED_PORTS: Type.String({ default: "25,465,587,2525" }),
   DELIVERY_RETRY_SCHEDULE: Type.String({
     pattern: `^${DURATION}(\\s*,\\s*${DURATION})*$`,
     default: RETRY_SCHEDULE,
   }),
-  DELIVERY_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.attemptMs) }),
-  /** A webhook whose every attempt failed for this long is disabled. */
-  DELIVERY_DISABLE_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "5d" }),
-  /** The owner of a webhook is alerted at a failure this long after the first one. */
-  ALERT_FAILING_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "3m" }),
-  /** Where mail about alerts is handed over; unset means no mail. */
+  /** Lists of `name:value`; `setting-lists.ts` has their names. */
+  TIMEOUTS: Type.String({ default: "" }),
+  CONCURRENCY: Type.String({ default: "" }),
+  SIZES_MB: Type.String({ default: "" }),
+  RATE_LIMITS: Type.String({ default: "" }),
+  /** Where mail about alerts is handed over, with its sender (`?from=`); unset means no mail. */
   SMTP_URL: Type.Optional(Type.String({ maxLength: 2048 })),
-  /** The sender of mail. */
-  MAIL_FROM: Type.Optional(Type.String({ maxLength: 320 })),
-  /** Deliveries in flight at once to one healthy webhook, over all worker processes. */
-  DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: LIMITS.permits.value },
-  RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.runMs) }),
-  HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.hookMs) }),
-  /** How long an HTTP request waits for a component that responds to it itself. */
-  HTTP_RESPONSE_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.httpResponseMs) }),
-  RUN_HEAP_MB: { ...INTEGER(32, 4096), default: LIMITS.runHeapBytes.value / 1024 / 1024 },
-  SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: LIMITS.sandboxes.value },
-  /** Megabytes of warm sandboxes of one runs worker; by default a quarter of the machine's memory. */
-  SANDBOX_MEMORY_MB: Type.Optional(INTEGER(0, 1_000_000)),
-  /** Timer sources of one account with the same code that share a sandbox; 1 for a sandbox each. */
-  SANDBOX_SHARED_SOURCES: { ...INTEGER(1, 1000), default: LIMITS.sharedSources.value },
-  SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
   SANDBOX_FIRST_UID: { ...INTEGER(1000, 2_000_000_000), default: 200_000 },
-  FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: LIMITS.dailyInvocations.value },
-  FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: LIMITS.dailyComputeMs.value },
-  /** Bounds of each plan that differ from the catalogue's, such as `sources=10,webhooks=5` (docs/limits.md). */
+  /** Bounds of each plan that differ from the catalogue's, such as `sources=10,webhooks=5` (docs/limits.md), and a free account's quota. */
   FREE_LIMITS: Type.String({ default: "" }),
   PAID_LIMITS: Type.String({ default: "" }),
-  /** Share of Redis' memory above which new work is rejected by account; 100 for never. */
-  REDIS_HIGH_WATER_PERCENT: { ...INTEGER(1, 100), default: LIMITS.redisHighWaterPercent.value },
-  RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: LIMITS.requestsPerSecond.value },
-  RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
-  /** Requests a second that one endpoint accepts; 0 is unlimited. */
-  INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: LIMITS.ingressPerSecond.value },
   /** Words of each payload in the index for searches; 0 for none. */
   PAYLOAD_SEARCH_WORDS: { ...INTEGER(0, 64), default: LIMITS.payloadWords.value },
-  API_BODY_KB: { ...INTEGER(1, 65_536), default: LIMITS.apiBodyBytes.value / 1024 },
-  ...concurrencySettings(),
   /** How many shards queues have, such as `deliveries:4,runs:2`; a stored number only grows. */
   QUEUE_SHARDS: Type.String({ default: "" }),
   /** The shards that a worker process consumes, such as `0,1`; by default all. */
   WORKER_SHARDS: Type.String({ default: "" }),
-  /** How long until a killed worker's job is noticed and another worker starts it. */
-  STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
   /** How often the reconciler compares stored state with the queues, and how old pending work must be to count as lost. */
   SWEEP_EVERY: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   CACHE_DIR: Type.String({ default: "" }),
-  /** Megabytes of installed packages; fewer than four large sets (512 MB each) can make saves fail. */
-  PACKAGES_MB: { ...INTEGER(2048, 1_048_576), default: LIMITS.packageCacheBytes.value / 1024 / 1024 },
   /** A file of npm settings for component packages, such as the token of a private registry. */
   PACKAGES_NPMRC: Type.String({ default: "" }),
   PACKAGES_HOSTS: Type.String({ default: "" }),
@@ -178,22 +135,13 @@ const Environment = Type.Object({
     pattern: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
     default: "info",
   }),
-  /** Where spans go, over OTLP/HTTP; unset means no tracing. The names are OpenTelemetry's own. */
+  /**
+   * Where spans go, over OTLP/HTTP; unset means no tracing. The names are OpenTelemetry's own, and its exporter reads others of
+   * them itself (docs/observability.md).
+   */
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ maxLength: 2048 })),
-  OTEL_EXPORTER_OTLP_HEADERS: Type.String({ maxLength: 8192, default: "" }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: Type.String({
-    pattern: patternInWords("^http/protobuf$", "must be http/protobuf"),
-    default: "http/protobuf",
-  }),
-  OTEL_SERVICE_NAME: Type.String({ maxLength: 255, default: "headwater" }),
-  OTEL_TRACES_SAMPLER: Type.String({
-    pattern: oneOf(...SAMPLERS),
-    default: "parentbased_always_on" satisfies SamplerName,
-  }),
-  /** The share of traces that is recorded, for the samplers by ratio. */
+  /** The share of the traces beginning here that is recorded. */
   OTEL_TRACES_SAMPLER_ARG: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
-  /** Milliseconds that spans wait for others to be sent with; a process that is killed loses those. */
-  OTEL_BSP_SCHEDULE_DELAY: { ...INTEGER(100, 60_000), default: 1000 },
   /** True: requests for sources and published events go on with the trace that their `traceparent` names. */
   TRUST_TRACEPARENT: Type.Boolean({ default: false }),
   /** Address of a trace in a tracing tool, with `{trace_id}`, for links. */
@@ -257,9 +205,16 @@ export function readConfig(
     .map(describeError);
   const isNamed = (name = "") => messages.some(message => message.startsWith(`${name} `));
   messages.push(...badFormats.filter(message => !isNamed(message.split(" ")[0])));
-  const unknown = unknownNames(fileNames, settingNames);
-  const misspelled = misspelledNames(environment, settingNames).filter(message => !unknown.includes(message));
-  messages.unshift(...unknown, ...misspelled);
+  const removed = removedSettings(environment);
+  const isRemoved = (name: string) => Object.hasOwn(REMOVED, name);
+  const unknown = unknownNames(
+    fileNames.filter(name => !isRemoved(name)),
+    settingNames,
+  );
+  const misspelled = misspelledNames(environment, settingNames).filter(
+    message => !unknown.includes(message) && !isRemoved(message.split(" ")[0] ?? ""),
+  );
+  messages.unshift(...removed, ...unknown, ...misspelled);
   if (messages.length > 0) throw new ConfigError(messages);
   return freeze(known as unknown as Environment, environment);
 }
@@ -287,52 +242,57 @@ const frozen = <T>(list: T[]): T[] => Object.freeze(list) as T[];
 /** Returns the settings of sign-in with an OpenID provider; undefined if there is none. */
 function openidSettings(env: Environment) {
   if (env.OIDC_ISSUER === undefined) return undefined;
-  const lowerCase = (text: string) => frozen(splitList(text.toLowerCase()));
+  const rules = parseSignInRules(env.OIDC_ALLOW);
   return Object.freeze({
     issuer: env.OIDC_ISSUER,
     clientId: env.OIDC_CLIENT_ID ?? "",
     clientSecret: env.OIDC_CLIENT_SECRET,
     scopes: env.OIDC_SCOPES,
-    name: env.OIDC_NAME ?? new URL(env.OIDC_ISSUER).hostname,
+    name: new URL(env.OIDC_ISSUER).hostname,
     rules: Object.freeze({
-      domains: lowerCase(env.OIDC_ALLOWED_DOMAINS),
-      emails: lowerCase(env.OIDC_ALLOWED_EMAILS),
-      organizations: frozen(splitList(env.OIDC_ORGANIZATIONS).map(parseOrganizationRule)),
+      domains: frozen(rules.domains),
+      emails: frozen(rules.emails),
+      organizations: frozen(rules.organizations),
     }),
-    createsAccounts: env.OIDC_CREATE_ACCOUNTS,
-    linksAccounts: env.OIDC_LINK_ACCOUNTS,
+    createsAccounts: env.OIDC_ACCOUNTS.includes("create"),
+    linksAccounts: env.OIDC_ACCOUNTS.includes("link"),
     egressAllow: frozen(splitList(env.OIDC_EGRESS_ALLOW)),
   });
 }
 
 function redisSettings(env: Environment): RedisSettings {
   const { isTls, ...url } = parseRedisUrl(env.REDIS_URL);
-  const ca = env.REDIS_TLS_CA_FILE && readFileSync(env.REDIS_TLS_CA_FILE, "utf8");
+  const isVerified = env.REDIS_TLS !== UNVERIFIED;
+  const ca = isVerified && env.REDIS_TLS && readFileSync(env.REDIS_TLS, "utf8");
   return Object.freeze({
     ...url,
     servers: frozen(url.servers.map(server => Object.freeze(server))),
-    mode: (env.REDIS_MODE as RedisMode | undefined) ?? url.mode,
-    tls: isTls ? Object.freeze({ rejectUnauthorized: env.REDIS_TLS_VERIFY, ...(ca && { ca }) }) : undefined,
-    sentinelUsername: env.REDIS_SENTINEL_USERNAME,
-    sentinelPassword: env.REDIS_SENTINEL_PASSWORD,
+    tls: isTls ? Object.freeze({ rejectUnauthorized: isVerified, ...(ca && { ca }) }) : undefined,
   });
 }
 
 function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
+  const timeouts = parseEntries(env.TIMEOUTS, TIMEOUTS);
+  const { webhook, sandboxes, ...queues } = parseEntries(env.CONCURRENCY, CONCURRENCY);
+  const megabytes = parseEntries(env.SIZES_MB, SIZES_MB);
+  const rates = parseEntries(env.RATE_LIMITS, RATE_LIMITS);
+  const accepted = parseAcceptance(env.DURABLE_INGRESS);
+  const blocked = parseEgressBlock(env.EGRESS_BLOCK);
+  const free = parsePlanLimits(env.FREE_LIMITS, QUOTA);
   return Object.freeze({
     version,
     npmEnvironment: Object.freeze(
       Object.fromEntries(Object.entries(environment).filter(([name]) => NPM_VARIABLE.test(name))),
     ),
     mongodbUrl: env.MONGODB_URL.trim(),
-    packageCacheBytes: env.PACKAGES_MB * 1024 * 1024,
+    packageCacheBytes: megabytes.packages * 1024 * 1024,
     npmrc: env.PACKAGES_NPMRC || undefined,
     npmHosts: frozen(splitList(env.PACKAGES_HOSTS)),
     redisUrl: env.REDIS_URL,
     redis: redisSettings(env),
     redisPrefix: env.REDIS_PREFIX,
-    acceptReplicas: env.ACCEPT_REPLICAS,
-    durableIngress: env.DURABLE_INGRESS === "mongodb",
+    acceptReplicas: accepted.replicas,
+    durableIngress: accepted.mongodb,
     host: env.HOST,
     port: env.PORT,
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
@@ -346,67 +306,49 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     sandboxEgressAllow: frozen(splitList(env.SANDBOX_EGRESS_ALLOW)),
     /** For both guards: deliveries and `component_url`, and component code. */
     egress: Object.freeze({
-      blocked: frozen(splitList(env.EGRESS_BLOCK)),
-      blockedPorts: frozen(splitList(env.EGRESS_BLOCKED_PORTS)),
+      blocked: frozen(blocked.cidrs),
+      blockedPorts: frozen(blocked.ports),
       ownUrls: frozen([env.PUBLIC_URL, ...(env.INGRESS_URL ? [env.INGRESS_URL] : [])]),
     }),
     deliveries: Object.freeze({
       retryScheduleMs: frozen(splitList(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
-      timeoutMs: durationMs(env.DELIVERY_TIMEOUT),
-      disableAfterMs: durationMs(env.DELIVERY_DISABLE_AFTER),
-      perWebhook: env.DELIVERY_PER_WEBHOOK,
+      timeoutMs: timeouts.attempt,
+      disableAfterMs: timeouts.disable,
+      perWebhook: webhook,
     }),
-    alerts: Object.freeze({ webhookFailingAfterMs: durationMs(env.ALERT_FAILING_AFTER) }),
-    mail:
-      env.SMTP_URL === undefined
-        ? undefined
-        : Object.freeze({ server: Object.freeze(parseSmtpUrl(env.SMTP_URL)), from: env.MAIL_FROM ?? "" }),
+    alerts: Object.freeze({ webhookFailingAfterMs: timeouts.alert }),
+    mail: env.SMTP_URL === undefined ? undefined : Object.freeze(parseMailUrl(env.SMTP_URL)),
     sandbox: Object.freeze({
-      runMs: durationMs(env.RUN_TIMEOUT),
-      hookMs: durationMs(env.HOOK_TIMEOUT),
-      heapMb: env.RUN_HEAP_MB,
-      processes: env.SANDBOX_PROCESSES,
-      memoryMb: env.SANDBOX_MEMORY_MB,
-      sharedSources: env.SANDBOX_SHARED_SOURCES,
-      idleMs: durationMs(env.SANDBOX_IDLE),
+      runMs: timeouts.run,
+      hookMs: timeouts.hook,
+      heapMb: megabytes.heap,
+      processes: sandboxes,
+      memoryMb: megabytes.warm,
       firstUserId: env.SANDBOX_FIRST_UID,
     }),
     quotas: Object.freeze({
-      dailyInvocations: env.FREE_DAILY_INVOCATIONS,
-      dailyComputeMs: env.FREE_DAILY_COMPUTE_MS,
+      dailyInvocations: free.daily_invocations ?? LIMITS.dailyInvocations.value,
+      dailyComputeMs: free.daily_compute_ms ?? LIMITS.dailyComputeMs.value,
     }),
     limits: Object.freeze({
-      free: limitsOfPlan("free", parsePlanLimits(env.FREE_LIMITS)),
+      free: limitsOfPlan("free", free),
       paid: limitsOfPlan("paid", parsePlanLimits(env.PAID_LIMITS)),
     }),
-    redisHighWater: env.REDIS_HIGH_WATER_PERCENT / 100,
-    rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
-    ingressPerSecond: env.INGRESS_PER_SECOND,
-    httpResponseWaitMs: durationMs(env.HTTP_RESPONSE_TIMEOUT),
+    rateLimit: Object.freeze({ perSecond: rates.api, burst: 2 * rates.api }),
+    ingressPerSecond: rates.endpoint,
+    httpResponseWaitMs: timeouts.response,
     payloadSearchWords: env.PAYLOAD_SEARCH_WORDS,
-    apiBodyBytes: env.API_BODY_KB * 1024,
     /** By queue. */
-    concurrency: Object.freeze(
-      Object.fromEntries(
-        consumedQueues.map(({ name }) => [
-          name,
-          (env as Record<string, unknown>)[concurrencyName(name)] as number,
-        ]),
-      ),
-    ),
+    concurrency: Object.freeze(queues as Record<string, number>),
     queueShards: Object.freeze(parseQueueShards(env.QUEUE_SHARDS)),
     workerShards: env.WORKER_SHARDS ? frozen(splitList(env.WORKER_SHARDS).map(Number)) : undefined,
-    stalledAfterMs: durationMs(env.STALLED_AFTER),
+    stalledAfterMs: timeouts.stalled,
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
     tracing: Object.freeze({
       endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
-      headers: Object.freeze(otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS)),
-      serviceName: env.OTEL_SERVICE_NAME,
-      sampler: env.OTEL_TRACES_SAMPLER as SamplerName,
       ratio: env.OTEL_TRACES_SAMPLER_ARG,
-      exportEveryMs: env.OTEL_BSP_SCHEDULE_DELAY,
       trustsInbound: env.TRUST_TRACEPARENT,
       url: env.TRACE_URL,
     }),

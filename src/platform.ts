@@ -130,7 +130,7 @@ export async function openPlatform(
   };
   try {
     const isTraced = process !== "cli";
-    const tracer = openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
+    const tracer = await openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
       log,
       metrics,
       version: config.version,
@@ -140,7 +140,7 @@ export async function openPlatform(
     closers.push(() => tracer.close(SPANS_DEADLINE_MS));
     const redisTarget = await findRedis(config.redis, STORES_DEADLINE_MS);
     if (redisTarget.mode === "cluster" && config.redis.mode === undefined) {
-      log.info("REDIS_URL is one node of a cluster; name more of them, or set REDIS_MODE=cluster");
+      log.info("REDIS_URL is one node of a cluster; name more of them");
     }
     const openRedis = isProducer ? openProducerRedis : openWorkerRedis;
     const redis = openRedis(redisTarget);
@@ -212,7 +212,7 @@ export async function openPlatform(
     activity.start();
     closers.push(() => activity.close());
     const queued = openQueuedBytes(redis, keys);
-    const memory = openMemoryShare(redis, config.redisHighWater);
+    const memory = openMemoryShare(redis, LIMITS.redisHighWaterPercent.value / 100);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
     const replies = openOnce(() =>
@@ -233,8 +233,8 @@ export async function openPlatform(
         limits: sandboxLimits(config),
         maxProcesses: config.sandbox.processes,
         warm: warmRoom(config.sandbox.memoryMb),
-        sourcesPerProcess: config.sandbox.sharedSources,
-        idleMs: config.sandbox.idleMs,
+        sourcesPerProcess: LIMITS.sharedSources.value,
+        idleMs: LIMITS.sandboxIdleMs.value,
         firstUserId: config.sandbox.firstUserId,
         egress: { ...config.egress, allow: config.sandboxEgressAllow, blockedHosts },
         logger: log,

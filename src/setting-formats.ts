@@ -1,18 +1,24 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { NONE } from "./egress/dial.ts";
-import { durationMs } from "./lib/duration.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
-import { MAIL_FROM, parseSmtpUrl } from "./lib/smtp-url.ts";
+import { parseMailUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
 import { LIMITS } from "./limits/catalogue.ts";
-import { parsePlanLimits } from "./limits/plan-limits.ts";
-import { parseOrganizationRule } from "./openid/rules.ts";
+import { parsePlanLimits, QUOTA } from "./limits/plan-limits.ts";
+import { parseSignInRules } from "./openid/rules.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
+import {
+  CONCURRENCY,
+  parseAcceptance,
+  parseEntries,
+  RATE_LIMITS,
+  readDuration,
+  SIZES_MB,
+  TIMEOUTS,
+} from "./setting-lists.ts";
 import { parseRedisUrl, type RedisUrl } from "./store/redis-url.ts";
 
-/** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
-const LONGEST_MS = 24 * 86_400_000;
 const KEY_BYTES = 32;
 
 /**
@@ -36,26 +42,24 @@ const parsedBy =
     }
   };
 
-// A pause of 0 would turn a periodic task into a busy loop.
-const durations: Check = value => splitList(value).map(durationProblem).find(Boolean) ?? null;
-
-function durationProblem(word: string): string | null {
-  const ms = durationMs(word);
-  if (/^[0-9]+$/.test(word)) return `must have a unit, such as ${word}s: ms, s, m, h or d`;
-  if (Number.isNaN(ms)) return `must be a duration, such as 30s: a whole number with ms, s, m, h or d`;
-  return ms >= 1 && ms <= LONGEST_MS ? null : "must be more than 0 and at most 24d";
-}
+const durations = parsedBy(value => splitList(value).map(readDuration));
 
 const cidrs = parsedBy(value => parseCidrs(splitList(value)), "must be CIDRs, separated by commas: ");
 
-const planLimits = parsedBy(parsePlanLimits);
-
 const queueShards = parsedBy(parseQueueShards);
 
-const ports = parsedBy(
-  value => portsIn(splitList(value)),
-  "must be ports or ranges of ports, separated by commas: ",
-);
+/** Ports at which servers accept mail. */
+const MAIL_PORTS = ["25", "465", "587", "2525"];
+
+/** Reads `EGRESS_BLOCK`, in which an entry of digits, or a range of them, is a port. Throws an error that names a bad entry. */
+export function parseEgressBlock(text: string): { cidrs: string[]; ports: string[] } {
+  const words = splitList(text);
+  const isPort = (word: string) => word === NONE || /^[\d-]+$/.test(word);
+  const [cidrs, ports] = [words.filter(word => !isPort(word)), words.filter(isPort)];
+  parseCidrs(cidrs);
+  portsIn(ports);
+  return { cidrs, ports: ports.length === 0 ? MAIL_PORTS : ports };
+}
 
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
@@ -74,28 +78,6 @@ const httpUrl: Check = value =>
     ? null
     : "must be an http or https URL without a query";
 
-/** Returns the headers of a text `name=value,name=value`, whose values are percent-encoded. Throws for any other text. */
-export function otlpHeaders(text: string): Record<string, string> {
-  return Object.fromEntries(
-    splitList(text).map(word => {
-      const [, name = "", value = ""] =
-        /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([\x21-\x7e]*)$/.exec(word) ?? [];
-      const decoded = decodeURIComponent(value);
-      if (name === "" || !/^[\t\x20-\x7e]*$/.test(decoded)) throw new Error("not a header");
-      return [name, decoded];
-    }),
-  );
-}
-
-const headers: Check = value => {
-  try {
-    otlpHeaders(value);
-    return null;
-  } catch {
-    return "must be name=value pairs, separated by commas, with percent-encoded values";
-  }
-};
-
 const traceUrl: Check = value => {
   if (!value.includes("{trace_id}")) return "must contain {trace_id}";
   return isAddress(value.replaceAll("{trace_id}", "0"), /^https?:$/) ? null : "must be an http or https URL";
@@ -104,8 +86,6 @@ const traceUrl: Check = value => {
 const isSafe = (url: string): boolean =>
   new URL(url).protocol === "https:" || isLoopback(new URL(url).hostname);
 
-const SIGN_IN_RULES = ["OIDC_ALLOWED_DOMAINS", "OIDC_ALLOWED_EMAILS", "OIDC_ORGANIZATIONS"];
-
 /** Tokens and the codes for them must not travel in the clear, and without a rule the provider would let in everybody, or no one. */
 const issuer: Check = (value, env) => {
   const fault = httpUrl(value, env);
@@ -113,8 +93,8 @@ const issuer: Check = (value, env) => {
   if (!isSafe(value)) return "must be an https URL, or http on this machine";
   if (new URL(value).username !== "") return "must not contain a user name";
   if (env.OIDC_CLIENT_ID === undefined) return "needs OIDC_CLIENT_ID";
-  if (!SIGN_IN_RULES.some(name => splitList(String(env[name] ?? "")).length > 0)) {
-    return `needs a rule for who may sign in: one of ${SIGN_IN_RULES.join(", ")}`;
+  if (splitList(String(env.OIDC_ALLOW ?? "")).length === 0) {
+    return "needs a rule for who may sign in: OIDC_ALLOW";
   }
   const publicUrl = env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL;
   const isReachable = typeof publicUrl !== "string" || !URL.canParse(publicUrl) || isSafe(publicUrl);
@@ -123,23 +103,8 @@ const issuer: Check = (value, env) => {
 
 const ofProvider: Check = (_value, env) => (env.OIDC_ISSUER === undefined ? "needs OIDC_ISSUER" : null);
 
-const smtpUrl: Check = (value, env) => {
-  try {
-    parseSmtpUrl(value);
-    return env.MAIL_FROM === undefined ? "needs MAIL_FROM, the sender of the mails" : null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
-
-const organizationRules: Check = (value, env) => {
-  try {
-    splitList(value).map(parseOrganizationRule);
-    return ofProvider(value, env);
-  } catch (error) {
-    return `has an entry that can't be read: ${(error as Error).message}`;
-  }
-};
+const signInRules: Check = (value, env) =>
+  parsedBy(parseSignInRules, "has an entry that can't be read: ")(value, env) ?? ofProvider(value, env);
 
 /** Ports don't separate: a browser sends the cookies of a host to all of its ports. */
 const hasHostOf = (url: string, other: unknown): boolean =>
@@ -181,25 +146,16 @@ function parsedRedisUrl({ REDIS_URL }: Record<string, unknown>): RedisUrl | unde
   return parseRedisUrl(REDIS_URL);
 }
 
-const redisMode: Check = (value, env) => {
-  const url = parsedRedisUrl(env);
-  if (!url) return null;
-  if (value === "sentinel" && url.mode !== "sentinel")
-    return "is sentinel, but REDIS_URL does not begin with redis+sentinel://";
-  if (value !== "sentinel" && url.mode === "sentinel")
-    return `is ${value}, but REDIS_URL begins with redis+sentinel://`;
-  if (value === "single" && url.servers.length > 1) return "is single, but REDIS_URL names several servers";
-  if (value === "cluster" && url.database > 0)
-    return "is cluster, but REDIS_URL names a database other than 0";
-  return null;
-};
+/** The value of `REDIS_TLS` that accepts any certificate. */
+export const UNVERIFIED = "unverified";
 
 /** A setting of TLS beside a URL without it would look safe and be in the clear. */
-function ofRedis(env: Record<string, unknown>, scheme: string, what: "TLS" | "Sentinels"): string | null {
+const redisTls: Check = (value, env) => {
+  if (value !== UNVERIFIED && !hasCertificate(value))
+    return `must be the path of a file with PEM certificates, or ${UNVERIFIED}`;
   const url = parsedRedisUrl(env);
-  if (!url || (what === "TLS" ? url.isTls : url.mode === "sentinel")) return null;
-  return `applies only to ${what}: REDIS_URL must begin with ${scheme}`;
-}
+  return url && !url.isTls ? "applies only to TLS: REDIS_URL must begin with rediss" : null;
+};
 
 function hasCertificate(path: string): boolean {
   try {
@@ -212,14 +168,8 @@ function hasCertificate(path: string): boolean {
 const CHECKS: Record<string, Check> = {
   MONGODB_URL: mongodbUrl,
   REDIS_URL: redisUrl,
-  REDIS_MODE: redisMode,
-  REDIS_TLS_CA_FILE: (value, env) =>
-    hasCertificate(value)
-      ? ofRedis(env, "rediss", "TLS")
-      : "must be the path of a file with PEM certificates",
-  REDIS_TLS_VERIFY: (value, env) => (value === "false" ? ofRedis(env, "rediss", "TLS") : null),
-  REDIS_SENTINEL_USERNAME: (_value, env) => ofRedis(env, "redis+sentinel", "Sentinels"),
-  REDIS_SENTINEL_PASSWORD: (_value, env) => ofRedis(env, "redis+sentinel", "Sentinels"),
+  REDIS_TLS: redisTls,
+  DURABLE_INGRESS: parsedBy(parseAcceptance),
   PUBLIC_URL: httpUrl,
   INGRESS_URL: (value, env) =>
     httpUrl(value, env) ??
@@ -239,22 +189,20 @@ const CHECKS: Record<string, Check> = {
     value.split(" ").includes("openid") && value.split(" ").includes("email")
       ? null
       : "must contain openid and email",
-  OIDC_ALLOWED_DOMAINS: (value, env) =>
-    splitList(value).every(word => /^(\*|[^\s@*]+)$/.test(word))
-      ? ofProvider(value, env)
-      : "must be domains without @, separated by commas, or *",
-  OIDC_ALLOWED_EMAILS: (value, env) =>
-    splitList(value).every(word => /^[^\s@]+@[^\s@]+$/.test(word))
-      ? ofProvider(value, env)
-      : "must be email addresses, separated by commas",
-  OIDC_ORGANIZATIONS: organizationRules,
+  OIDC_ALLOW: signInRules,
   OIDC_EGRESS_ALLOW: cidrs,
   EGRESS_ALLOW: cidrs,
   SANDBOX_EGRESS_ALLOW: (value, settings) => (value.trim() === NONE ? null : cidrs(value, settings)),
-  FREE_LIMITS: planLimits,
-  PAID_LIMITS: planLimits,
-  EGRESS_BLOCK: cidrs,
-  EGRESS_BLOCKED_PORTS: ports,
+  FREE_LIMITS: parsedBy(value => parsePlanLimits(value, QUOTA)),
+  PAID_LIMITS: parsedBy(value => parsePlanLimits(value)),
+  TIMEOUTS: parsedBy(value => parseEntries(value, TIMEOUTS)),
+  CONCURRENCY: parsedBy(value => parseEntries(value, CONCURRENCY)),
+  SIZES_MB: parsedBy(value => parseEntries(value, SIZES_MB)),
+  RATE_LIMITS: parsedBy(value => parseEntries(value, RATE_LIMITS)),
+  EGRESS_BLOCK: parsedBy(
+    parseEgressBlock,
+    "must be CIDRs, and ports or ranges of ports, separated by commas: ",
+  ),
   PACKAGES_NPMRC: value => (isReadable(value) ? null : "must be the path of a file that can be read"),
   PACKAGES_HOSTS: value =>
     splitList(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
@@ -267,23 +215,8 @@ const CHECKS: Record<string, Check> = {
       ? null
       : `must be numbers of shards, 0 to ${LIMITS.queueShards.value - 1}, separated by commas, such as 0,1`,
   DELIVERY_RETRY_SCHEDULE: durations,
-  DELIVERY_TIMEOUT: durations,
-  DELIVERY_DISABLE_AFTER: durations,
-  ALERT_FAILING_AFTER: durations,
-  SMTP_URL: smtpUrl,
-  MAIL_FROM: (value, env) => {
-    if (env.SMTP_URL === undefined) return "needs SMTP_URL";
-    return MAIL_FROM.test(value)
-      ? null
-      : "must be an address, or a name and an address: Headwater <alerts@example.com>";
-  },
-  RUN_TIMEOUT: durations,
-  HOOK_TIMEOUT: durations,
-  HTTP_RESPONSE_TIMEOUT: durations,
-  SANDBOX_IDLE: durations,
-  STALLED_AFTER: durations,
+  SMTP_URL: parsedBy(parseMailUrl),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl,
-  OTEL_EXPORTER_OTLP_HEADERS: headers,
   TRACE_URL: traceUrl,
   SWEEP_EVERY: durations,
 };

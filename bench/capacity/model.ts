@@ -220,7 +220,7 @@ function wallsOf(
   const perWebhook = (LIMITS.permits.value * 1000) / latencyMs;
   if (fanOut > 0 && events > perWebhook) {
     walls.push(
-      `deliveries: one webhook takes up to ${Math.floor(perWebhook)} events a second (DELIVERY_PER_WEBHOOK 32, ${latencyMs} ms each), so at least ${Math.ceil((events * fanOut) / perWebhook)} webhooks must share them`,
+      `deliveries: one webhook takes up to ${Math.floor(perWebhook)} events a second (webhook:32 in CONCURRENCY, ${latencyMs} ms each), so at least ${Math.ceil((events * fanOut) / perWebhook)} webhooks must share them`,
     );
   }
   if (way === "source" && events / emitters > SIZES.runsOfOneSourcePerSecond * load) {

@@ -35,7 +35,7 @@ export async function withOwnServer({ root, logFile, say, signal, env: given = {
       SECRETS_KEY: randomBytes(32).toString("base64"),
       EGRESS_ALLOW: "127.0.0.1/32",
       SANDBOX_EGRESS_ALLOW: "",
-      RATE_LIMIT_PER_SECOND: "0",
+      RATE_LIMITS: "api:0",
       ...given,
     };
     const started = startProcesses({ root, env, logFile });

@@ -10,7 +10,7 @@ export type AcceptDeps = Pick<Platform, "mongo" | "config" | "clock" | "replicas
 
 /**
  * Enqueues runs of one source so that they are as safe as the settings promise: in MongoDB before
- * (`DURABLE_INGRESS=mongodb`), on replicas of Redis after (`ACCEPT_REPLICAS`). Returns for each whether it was accepted or
+ * (`DURABLE_INGRESS=mongodb`), on replicas of Redis after (`replicas`). Returns for each whether it was accepted or
  * the queue was full. Throws as `enqueueRuns` and `Replicas.confirm` do; after the latter the runs may happen all the same.
  */
 export async function acceptRuns(

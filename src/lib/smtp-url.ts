@@ -28,13 +28,6 @@ export function parseSmtpUrl(text: string): SmtpServer {
   if ((url.username === "") !== (url.password === ""))
     throw new Error("needs both a user and a password, or neither");
   const isTls = url.protocol === "smtps:";
-  const decoded = (part: string): string | undefined => {
-    try {
-      return part === "" ? undefined : decodeURIComponent(part);
-    } catch {
-      throw new Error("has a user or a password that is not percent-encoded");
-    }
-  };
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port) || port,
@@ -47,3 +40,24 @@ export function parseSmtpUrl(text: string): SmtpServer {
 
 /** An address, or a name and an address: `Headwater <alerts@example.com>`. */
 export const MAIL_FROM = /^(?:[^<>"\p{C}]*<[^\s<>@"]+@[^\s<>@"]+>|[^\s<>@"]+@[^\s<>@"]+)$/u;
+
+/** Returns the parts of a URL as above that ends with the sender: `?from=alerts@example.com`. Throws as `parseSmtpUrl` does. */
+export function parseMailUrl(text: string): { server: SmtpServer; from: string } {
+  const [, url = text, given] = /^([^?]*)\?from=(.*)$/s.exec(text.trim()) ?? [];
+  const server = parseSmtpUrl(url);
+  if (given === undefined)
+    throw new Error("needs the sender of the mails at its end: ?from=alerts@example.com");
+  const from = decoded(given) ?? "";
+  if (MAIL_FROM.test(from)) return { server, from };
+  throw new Error(
+    "has a sender that is neither an address nor a name and an address: Headwater <alerts@example.com>",
+  );
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return part === "" ? undefined : decodeURIComponent(part);
+  } catch {
+    throw new Error("has a part that is not percent-encoded");
+  }
+}

@@ -29,7 +29,6 @@ export const LIMITS = defineLimits({
     per: "request",
     what: "body of an API request, after decompression",
     beyond: "413 `too-large`",
-    setting: "API_BODY_KB",
   },
   ingressBodyBytes: {
     value: 512 * KB,
@@ -94,7 +93,6 @@ export const LIMITS = defineLimits({
     what: "Redis' memory in use, above which the bytes that accounts may have waiting shrink",
     beyond:
       "429 `rate-limited` for the accounts with the most; from 95 percent 503 `unavailable` for all new runs",
-    setting: "REDIS_HIGH_WATER_PERCENT",
   },
   traceStateCharacters: {
     value: 512,
@@ -116,7 +114,7 @@ export const LIMITS = defineLimits({
     per: "process",
     what: "the machine's memory that warm sandboxes take together, beyond as many as may be in use",
     beyond: "the one that will be used last, of the account with the most, is ended",
-    setting: "SANDBOX_MEMORY_MB",
+    setting: "SIZES_MB",
   },
   sharedSources: {
     value: 32,
@@ -124,7 +122,13 @@ export const LIMITS = defineLimits({
     per: "account",
     what: "timer sources with the same code that use one sandbox in turn",
     beyond: "the next source gets another sandbox",
-    setting: "SANDBOX_SHARED_SOURCES",
+  },
+  sandboxIdleMs: {
+    value: 300_000,
+    unit: "ms",
+    per: "process",
+    what: "how long an idle sandbox is kept",
+    beyond: "it is ended",
   },
   runKept: {
     value: 7 * 86_400_000,
@@ -214,7 +218,7 @@ export const LIMITS = defineLimits({
     value: 30_000,
     unit: "ms",
     per: "request",
-    what: "run of code that is tried, if `RUN_TIMEOUT` is not shorter",
+    what: "run of code that is tried, if the time of a run (`TIMEOUTS`) is not shorter",
     beyond: "the run ends with `Timeout`",
   },
   trialShownBytes: {
@@ -357,7 +361,7 @@ export const LIMITS = defineLimits({
     what: "installed npm packages of all components, below `CACHE_DIR`",
     beyond:
       "the sets that were not used for the longest time are removed; 503 `unavailable` if all are in use",
-    setting: "PACKAGES_MB",
+    setting: "SIZES_MB",
   },
   configuredPropsBytes: {
     value: 1 * MB,

@@ -19,13 +19,13 @@ export const DELIVERY_LIMITS = defineLimits({
     per: "request",
     what: "time of one attempt, of which at most 10 s to connect",
     beyond: "the attempt has failed",
-    setting: "DELIVERY_TIMEOUT",
+    setting: "TIMEOUTS",
   },
   actionWaitMs: {
     value: 60_000,
     unit: "ms",
     per: "request",
-    what: "how long an action waits for a sandbox; then it has `RUN_TIMEOUT`, and not `DELIVERY_TIMEOUT`",
+    what: "how long an action waits for a sandbox; then it has the time of a run, and not of an attempt",
     beyond: "the attempt is repeated later, and has not failed",
   },
   actionOutputBytes: {
@@ -48,7 +48,7 @@ export const DELIVERY_LIMITS = defineLimits({
     per: "webhook",
     what: "deliveries in flight to it, over all processes; one if it is failing",
     beyond: "they wait as pending deliveries that are due",
-    setting: "DELIVERY_PER_WEBHOOK",
+    setting: "CONCURRENCY",
   },
   deliveryKeptMs: {
     value: 30 * 86_400_000,

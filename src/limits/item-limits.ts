@@ -11,7 +11,7 @@ export const ITEM_LIMITS = defineLimits({
     per: "key",
     what: "API requests that publish no events, with credit for as many again",
     beyond: "429 `rate-limited`",
-    setting: "RATE_LIMIT_PER_SECOND",
+    setting: "RATE_LIMITS",
   },
   dailyInvocations: {
     value: 10_000,
@@ -19,7 +19,7 @@ export const ITEM_LIMITS = defineLimits({
     per: "account",
     what: "runs and hooks of a free account",
     beyond: "429 `rate-limited` until midnight (UTC); runs are dropped and counted (`over-quota`)",
-    setting: "FREE_DAILY_INVOCATIONS",
+    setting: "FREE_LIMITS",
   },
   dailyComputeMs: {
     value: 30 * 60_000,
@@ -27,7 +27,7 @@ export const ITEM_LIMITS = defineLimits({
     per: "account",
     what: "compute time a day of a free account",
     beyond: "429 `rate-limited` until midnight (UTC); runs are dropped and counted (`over-quota`)",
-    setting: "FREE_DAILY_COMPUTE_MS",
+    setting: "FREE_LIMITS",
   },
   pageRows: { value: 100, unit: "count", per: "request", what: "rows of a page", beyond: INVALID },
   moduleBytes: {

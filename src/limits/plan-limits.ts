@@ -159,21 +159,21 @@ export function limitsOfPlan(plan: "free" | "paid", changes: Record<string, numb
   return Object.freeze(Object.fromEntries(bounds)) as PlanLimits;
 }
 
-const BY_SNAKE_CASE = new Set(PLAN_LIMIT_NAMES.map(snakeCase));
+/** What `FREE_LIMITS` bounds besides: the quota of a free account, which a paid one has not. */
+export const QUOTA = ["daily_invocations", "daily_compute_ms"];
 
 /**
- * Parses `sources=10,webhooks=5`, the value of `FREE_LIMITS` and `PAID_LIMITS`. Throws an Error of one line for an unknown
- * name or a value that is not a whole number.
+ * Parses `sources=10,webhooks=5`, the value of `FREE_LIMITS` and `PAID_LIMITS`; the former may also name the quota (`others`).
+ * Throws an Error of one line for an unknown name or a value that is not a whole number.
  */
-export function parsePlanLimits(text: string): Record<string, number> {
-  const pairs = splitList(text);
-  return Object.fromEntries(
-    pairs.map(pair => {
-      const [, name = "", value = ""] = /^(\w+)=(\d{1,15})$/.exec(pair) ?? [];
-      if (!BY_SNAKE_CASE.has(name)) {
-        throw new Error(`must be a list such as sources=10,webhooks=5 of ${[...BY_SNAKE_CASE].join(", ")}`);
-      }
-      return [name, Number(value)];
-    }),
-  );
+export function parsePlanLimits(text: string, others: readonly string[] = []): Record<string, number> {
+  const names = [...PLAN_LIMIT_NAMES.map(snakeCase), ...others];
+  const pairs = splitList(text).map(pair => {
+    const [, name = "", value = ""] = /^(\w+)=(\d{1,15})$/.exec(pair) ?? [];
+    if (!names.includes(name)) {
+      throw new Error(`must be a list such as sources=10,webhooks=5 of ${names.join(", ")}`);
+    }
+    return [name, Number(value)];
+  });
+  return Object.fromEntries(pairs);
 }

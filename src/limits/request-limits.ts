@@ -22,7 +22,7 @@ export const REQUEST_LIMITS = defineLimits({
     per: "source",
     what: "requests for its endpoint; 0 for no limit",
     beyond: "429 `rate-limited`",
-    setting: "INGRESS_PER_SECOND",
+    setting: "RATE_LIMITS",
   },
   headersArriveMs: {
     value: 60_000,

@@ -11,7 +11,7 @@ export const RUN_LIMITS = defineLimits({
     per: "run",
     what: "time of a run, on the clock and of the processor",
     beyond: "the run ends with `Timeout`",
-    setting: "RUN_TIMEOUT",
+    setting: "TIMEOUTS",
   },
   hookMs: {
     value: 60_000,
@@ -19,7 +19,7 @@ export const RUN_LIMITS = defineLimits({
     per: "run",
     what: "time of a hook",
     beyond: "the hook ends with `Timeout`, and the change that calls it fails",
-    setting: "HOOK_TIMEOUT",
+    setting: "TIMEOUTS",
   },
   httpResponseMs: {
     value: 30_000,
@@ -27,7 +27,7 @@ export const RUN_LIMITS = defineLimits({
     per: "request",
     what: "time in which a component may respond to a request for its source",
     beyond: "504 `timeout`",
-    setting: "HTTP_RESPONSE_TIMEOUT",
+    setting: "TIMEOUTS",
   },
   runHeapBytes: {
     value: 256 * MB,
@@ -35,7 +35,7 @@ export const RUN_LIMITS = defineLimits({
     per: "sandbox",
     what: "heap of a component; buffers and the like may take 192 MB beside it",
     beyond: "the run ends with `Out of Memory`",
-    setting: "RUN_HEAP_MB",
+    setting: "SIZES_MB",
   },
   sandboxes: {
     value: 16,
@@ -43,7 +43,7 @@ export const RUN_LIMITS = defineLimits({
     per: "process",
     what: "runs at a time in one worker, each in its sandbox",
     beyond: "waits; accounts are served in turn",
-    setting: "SANDBOX_PROCESSES",
+    setting: "CONCURRENCY",
   },
   sandboxDiskBytes: {
     value: 64 * MB,

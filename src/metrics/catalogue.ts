@@ -37,7 +37,7 @@ export const CATALOGUE = {
   },
   replica_wait_seconds: {
     kind: "histogram",
-    help: "Time until enough replicas of Redis held what was written (ACCEPT_REPLICAS), or did not in time: held or short",
+    help: "Time until enough replicas of Redis held what was written (DURABLE_INGRESS), or did not in time: held or short",
     labels: ["outcome"],
     buckets: QUICK,
   },

@@ -31,7 +31,7 @@ export interface Membership {
   org_id: string;
   user_id: string;
   created_at: number;
-  /** True for one that a rule of `OIDC_ORGANIZATIONS` gave, and takes away when it no longer holds. */
+  /** True for one that a rule of `OIDC_ALLOW` gave, and takes away when it no longer holds. */
   by_rule?: boolean;
 }
 

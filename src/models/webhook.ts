@@ -64,7 +64,7 @@ export interface Webhook {
   failing_since_ms: number | null;
   /** The last alert of an episode of failures, which began at `since_ms`: 1 failing, 2 about to be disabled. */
   alerted?: { since_ms: number; stage: 1 | 2 } | null;
-  /** Most deliveries in flight at once; null for the server's `DELIVERY_PER_WEBHOOK`. */
+  /** Most deliveries in flight at once; null for the server's number (`CONCURRENCY`). */
   max_in_flight: number | null;
   /** Most attempts started in a second; null for no limit. */
   rate_limit_per_second: number | null;

@@ -1,3 +1,4 @@
+import { splitList } from "../lib/split-list.ts";
 import type { Claims } from "./provider.ts";
 
 /** Who becomes a member of which organization. */
@@ -23,10 +24,32 @@ export interface SignInRules {
 export function parseOrganizationRule(entry: string): OrganizationRule {
   const [, domain, claim, value, orgId] =
     /^(?:@([^\s@:=]+)|([^\s@:=]+):([^=]+))=(o_[0-9A-Za-z]+)$/.exec(entry) ?? [];
-  if (orgId === undefined) throw new Error(`${entry} is neither @domain=o_… nor claim:value=o_…`);
+  if (orgId === undefined)
+    throw new Error(`${entry} is none of *, @domain, an email address, @domain=o_… and claim:value=o_…`);
   return domain === undefined
     ? { claim: claim ?? "", value: value ?? "", orgId }
     : { claim: null, value: domain.toLowerCase(), orgId };
+}
+
+const DOMAIN = /^(\*|@[^\s@*:=]+)$/;
+const EMAIL = /^[^\s@=]+@[^\s@*=]+$/;
+
+/**
+ * Reads a list of rules: `*` (anybody with a verified address), `@example.com`, `anna@example.com`, and those that make members
+ * (`parseOrganizationRule`), which let in as well. Throws an error that names the entry that is none.
+ */
+export function parseSignInRules(text: string): {
+  domains: string[];
+  emails: string[];
+  organizations: OrganizationRule[];
+} {
+  const words = splitList(text);
+  const isPlain = (word: string) => DOMAIN.test(word) || EMAIL.test(word);
+  return {
+    domains: words.filter(word => DOMAIN.test(word)).map(word => word.toLowerCase().replace("@", "")),
+    emails: words.filter(word => EMAIL.test(word)).map(word => word.toLowerCase()),
+    organizations: words.filter(word => !isPlain(word)).map(parseOrganizationRule),
+  };
 }
 
 /** The longest address that SMTP can deliver to. */

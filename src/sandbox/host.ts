@@ -392,7 +392,7 @@ function sizeIfTooLarge({ code }: CallError, bundle: Bundle, heapMb: number): st
   if (code !== "Out of Memory" || !("writeTo" in bundle) || bundle.bytes === undefined) return "";
   const megabytes = Math.ceil(bundle.bytes / 1024 ** 2);
   if (megabytes <= 1) return "";
-  return ` (RUN_HEAP_MB=${heapMb}) while its code was loaded: with its packages it has ${megabytes} MB`;
+  return ` (SIZES_MB=heap:${heapMb}) while its code was loaded: with its packages it has ${megabytes} MB`;
 }
 
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {

@@ -81,7 +81,7 @@ function faultOf(server: Asked, error: Error): SetupError | undefined {
     return new SetupError(`REDIS_URL: the user lacks permissions at ${at} (${error.message})`);
   }
   if (isUntrustedCertificate(error)) {
-    const advice = "set REDIS_TLS_CA_FILE, or REDIS_TLS_VERIFY=false for a self-signed one";
+    const advice = "set REDIS_TLS to a file of those that are, or to unverified for a self-signed one";
     return new SetupError(`REDIS_URL: the certificate of ${at} is not trusted (${error.message}): ${advice}`);
   }
   if (code === "EPROTO" || code?.startsWith("ERR_SSL_")) {

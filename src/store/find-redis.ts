@@ -71,12 +71,7 @@ async function look(server: RedisServer, settings: RedisSettings): Promise<Redis
 function rejectOtherMode(at: string, { mode, database }: RedisSettings, isCluster: boolean): void {
   if (!isCluster) {
     if (mode !== "cluster") return;
-    throw new SetupError(
-      `REDIS_URL: ${at} is not a node of a cluster, but REDIS_MODE=cluster or a list of servers requires one`,
-    );
-  }
-  if (mode === "single") {
-    throw new SetupError(`REDIS_MODE is single, but ${at} is a node of a cluster: set it to cluster`);
+    throw new SetupError(`REDIS_URL: ${at} is not a node of a cluster, but a list of servers requires one`);
   }
   if (mode === "sentinel")
     throw new SetupError(`REDIS_URL: the Sentinels' master ${at} is a node of a cluster`);

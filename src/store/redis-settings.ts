@@ -11,9 +11,6 @@ export interface RedisTls {
 export interface RedisSettings extends Omit<RedisUrl, "isTls"> {
   /** Undefined for a connection in the clear. */
   tls: RedisTls | undefined;
-  /** For the Sentinels themselves, which have users of their own. */
-  sentinelUsername: string | undefined;
-  sentinelPassword: string | undefined;
 }
 
 /** How to reach Redis, now that its servers were asked (`findRedis`). */
@@ -31,7 +28,5 @@ export function singleServer(text: string): RedisTarget {
     mode: "single",
     members: [],
     tls: isTls ? { rejectUnauthorized: true } : undefined,
-    sentinelUsername: undefined,
-    sentinelPassword: undefined,
   };
 }

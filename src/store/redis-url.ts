@@ -24,6 +24,9 @@ export interface RedisUrl {
   /** The version of IP for names: 4, 6, or 0 for both. */
   family: number;
   isTls: boolean;
+  /** For the Sentinels themselves, which have users of their own. */
+  sentinelUsername: string | undefined;
+  sentinelPassword: string | undefined;
 }
 
 const PORT = { redis: 6379, sentinel: 26_379 };
@@ -57,7 +60,7 @@ function parseSentinels(text: string): RedisUrl {
     username,
     password,
     database: parseDatabase(database ?? ""),
-    family: parseFamily(query ?? ""),
+    ...parseSentinelQuery(query ?? ""),
     isTls: tls === "s",
   };
 }
@@ -83,6 +86,8 @@ function parseServers(text: string): RedisUrl {
     database: first.database,
     family: first.family,
     isTls: first.isTls,
+    sentinelUsername: undefined,
+    sentinelPassword: undefined,
   };
 }
 
@@ -141,6 +146,19 @@ function parseFamily(query: string): number {
   if (family === undefined)
     throw new Error("must not have a query other than family=4, family=6 or family=0");
   return Number(family);
+}
+
+/** Splits off the user and password of the Sentinels. */
+function parseSentinelQuery(query: string) {
+  const words = query.replace(/^\?/, "").split("&");
+  const textOf = (name: string): string | undefined =>
+    decoded(words.find(word => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? "") || undefined;
+  const others = words.filter(word => !/^sentinel_(username|password)=/.test(word)).join("&");
+  return {
+    family: parseFamily(others && `?${others}`),
+    sentinelUsername: textOf("sentinel_username"),
+    sentinelPassword: textOf("sentinel_password"),
+  };
 }
 
 function decoded(text: string): string {

@@ -1,60 +1,110 @@
-import { Worker } from "node:worker_threads";
+import {
+  createTraceState,
+  type HrTime,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type SpanExporter,
+} from "@opentelemetry/sdk-trace-base";
 import { settlesWithin } from "../lib/deadline.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { EndedSpan, ExportReport, ExportRequest, ExportSettings } from "./export-thread.ts";
-import type { Span, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
-import type { TraceContext } from "./trace-context.ts";
+import type { Span, SpanAttributes, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
+import { spanIdOf, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";
 
-/** So many spans fill a request, and don't wait for others. */
+/** Most spans of one request. */
 const SPANS_PER_REQUEST = 512;
-/** What the thread may take; spans that wait are some 2 MB. */
-const OLD_SPACE_MB = 64;
-const YOUNG_SPACE_MB = 2;
+/** The library sends all that waits at the same time when it is closed, beside a request that is under way. */
+const MOST_REQUESTS = LIMITS.spansWaiting.value / SPANS_PER_REQUEST + 1;
+/** How long one request may take with its repetitions. */
+const EXPORT_MS = 5000;
+/** How long spans wait for others to be sent with: a process that is killed loses as much. */
+const EXPORT_EVERY_MS = 1000;
 
-const IS_SOURCE = import.meta.url.endsWith(".ts");
-/** What compiles the sources does so in a process' first thread only, unless another one asks for it. */
-const PROGRAM = IS_SOURCE
-  ? `import("tsx/esm/api").then(({ register }) => { register(); return import("${new URL("./export-thread.ts", import.meta.url)}"); });`
-  : new URL("./export-thread.js", import.meta.url);
+const KINDS: Record<SpanName, SpanKind> = {
+  ingress: SpanKind.SERVER,
+  timer: SpanKind.INTERNAL,
+  run: SpanKind.CONSUMER,
+  emit: SpanKind.CONSUMER,
+  deliver: SpanKind.CLIENT,
+  hook: SpanKind.INTERNAL,
+};
+
+/** Gives a span the ids that its context has, which was made before it. */
+class GivenIds {
+  next: TraceContext = "";
+  generateTraceId = () => traceIdOf(this.next);
+  generateSpanId = () => spanIdOf(this.next);
+}
+
+/** A span as the process recorded it. Times are in Unix milliseconds. */
+interface EndedSpan {
+  name: SpanName;
+  context: TraceContext;
+  parent: TraceContext | undefined;
+  startMs: number;
+  endMs: number;
+  attributes: SpanAttributes;
+  errorType: string | undefined;
+}
 
 /**
- * Exports spans over OTLP/HTTP with protobuf, in a thread of its own (`export-thread.ts`): V8 optimizes a process' sockets,
- * streams and HTTP for what they do all the time, and the first request of another kind made all of them slower, by more
- * than all spans of a sample of 1 % (docs/decisions/0035-traces.md#price). OpenTelemetry's libraries are loaded there only.
- *
- * A collector that is away, or a thread that ended, costs the spans, a counter and a warning now and then.
+ * Exports spans over OTLP/HTTP with protobuf: in batches, of a bounded number that waits. A collector that is away costs the
+ * spans, a counter and a warning now and then.
  */
-export class ThreadedExport implements SpanExport {
-  readonly #settings: ExportSettings;
-  readonly #everyMs: number;
+export class OtlpExport implements SpanExport {
   readonly #metrics: TracedProcess["metrics"];
   readonly #warn: (error: unknown) => void;
-  #thread: Worker | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #ended: EndedSpan[] = [];
-  /** How many the thread has. */
-  #handedOver = 0;
+  readonly #provider: BasicTracerProvider;
+  readonly #tracer: Tracer;
+  readonly #ids = new GivenIds();
+  /** Spans that ended and whose export has not. */
+  #waiting = 0;
   #isClosed = false;
 
-  /** Starts the thread. */
+  /** Opens no connection yet. The exporter reads further variables of OpenTelemetry's, such as its headers, by itself. */
   constructor(config: TracingConfig & { endpoint: string }, process: TracedProcess) {
-    this.#settings = {
-      url: `${config.endpoint.replace(/\/+$/, "")}/v1/traces`,
-      headers: config.headers,
-      resource: {
-        "service.name": config.serviceName,
-        "service.version": process.version,
-        "service.instance.id": process.id,
-        "headwater.process": process.name,
-      },
-      version: process.version,
-      spansPerRequest: SPANS_PER_REQUEST,
-    };
-    this.#everyMs = config.exportEveryMs;
     this.#metrics = process.metrics;
     this.#warn = warnThrottled(process.log, "spans can't be exported");
-    this.#thread = this.#start();
+    const exporter = new OTLPTraceExporter({
+      url: `${config.endpoint.replace(/\/+$/, "")}/v1/traces`,
+      timeoutMillis: EXPORT_MS,
+      concurrencyLimit: MOST_REQUESTS,
+    });
+    this.#provider = new BasicTracerProvider({
+      resource: resourceFromAttributes({ "service.name": "headwater" })
+        .merge(detectResources({ detectors: [envDetector] }))
+        .merge(
+          resourceFromAttributes({
+            "service.version": process.version,
+            "service.instance.id": process.id,
+            "headwater.process": process.name,
+          }),
+        ),
+      // `Tracer` has decided already.
+      sampler: new AlwaysOnSampler(),
+      idGenerator: this.#ids,
+      spanProcessors: [
+        new BatchSpanProcessor(this.#reported(exporter), {
+          maxQueueSize: LIMITS.spansWaiting.value,
+          maxExportBatchSize: SPANS_PER_REQUEST,
+          scheduledDelayMillis: config.exportEveryMs ?? EXPORT_EVERY_MS,
+          exportTimeoutMillis: EXPORT_MS,
+        }),
+      ],
+    });
+    this.#tracer = this.#provider.getTracer("headwater", process.version);
   }
 
   begin(name: SpanName, startMs: number, context: TraceContext, parent: TraceContext | undefined): Span {
@@ -66,58 +116,63 @@ export class ThreadedExport implements SpanExport {
   }
 
   async close(deadlineMs: number): Promise<void> {
-    this.#handOver();
     this.#isClosed = true;
-    const thread = this.#thread;
-    if (!thread) return;
-    const ended = new Promise(resolve => thread.once("exit", resolve));
-    thread.postMessage("close" satisfies ExportRequest);
-    await settlesWithin(ended, deadlineMs);
-    await thread.terminate();
+    // What is not exported was counted, and is reported as failed.
+    await settlesWithin(
+      this.#provider.shutdown().catch(() => undefined),
+      deadlineMs,
+    );
   }
 
   #add(span: EndedSpan): void {
-    if (this.#isClosed || this.#ended.length + this.#handedOver >= LIMITS.spansWaiting.value) {
+    if (this.#isClosed || this.#waiting >= LIMITS.spansWaiting.value) {
       this.#metrics.count("spans_total", { outcome: "dropped" });
       return;
     }
-    this.#ended.push(span);
-    if (this.#ended.length >= SPANS_PER_REQUEST) this.#handOver();
-    else this.#timer ??= setTimeout(() => this.#handOver(), this.#everyMs).unref();
+    this.#waiting += 1;
+    this.#record(span);
   }
 
-  #handOver(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const spans = this.#ended;
-    if (spans.length === 0) return;
-    this.#ended = [];
-    this.#handedOver += spans.length;
-    this.#thread ??= this.#start();
-    this.#thread.postMessage(spans satisfies ExportRequest);
+  #record({ name, context, parent, startMs, endMs, attributes, errorType }: EndedSpan): void {
+    this.#ids.next = context;
+    const below = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parentOf(parent));
+    const options = { kind: KINDS[name], startTime: timeOf(startMs), attributes };
+    const span = this.#tracer.startSpan(name, options, below);
+    if (errorType !== undefined) {
+      span.setAttribute("error.type", errorType);
+      span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span.end(timeOf(endMs));
   }
 
-  #start(): Worker {
-    const thread = new Worker(PROGRAM, {
-      eval: IS_SOURCE,
-      // What was preloaded into the process isn't into the thread.
-      execArgv: [],
-      workerData: this.#settings,
-      resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB, maxYoungGenerationSizeMb: YOUNG_SPACE_MB },
-    });
-    thread.unref();
-    thread.on("message", ({ spans, error }: ExportReport) => this.#settle(spans, error));
-    thread.on("error", error => this.#settle(this.#handedOver, error));
-    thread.on("exit", () => {
-      this.#thread = undefined;
-      if (this.#handedOver > 0) this.#settle(this.#handedOver, new Error("the exporting thread ended"));
-    });
-    return thread;
+  /** Counts what becomes of spans. */
+  #reported(exporter: SpanExporter): SpanExporter {
+    return {
+      export: (spans, done) =>
+        exporter.export(spans, result => {
+          const isExported = result.error === undefined && result.code === 0;
+          this.#waiting -= spans.length;
+          this.#metrics.count("spans_total", { outcome: isExported ? "exported" : "failed" }, spans.length);
+          if (!isExported) this.#warn(result.error ?? new Error("no reason given"));
+          done(result);
+        }),
+      shutdown: () => exporter.shutdown(),
+    };
   }
+}
 
-  #settle(spans: number, error: Error | undefined): void {
-    this.#handedOver -= spans;
-    this.#metrics.count("spans_total", { outcome: error ? "failed" : "exported" }, spans);
-    if (error) this.#warn(error);
-  }
+/** As seconds and nanoseconds: the library takes a number from before the process started for one since its start. */
+function timeOf(ms: number): HrTime {
+  return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
+}
+
+function parentOf(context: TraceContext): SpanContext {
+  const state = stateOf(context);
+  return {
+    traceId: traceIdOf(context),
+    spanId: spanIdOf(context),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(state !== "" && { traceState: createTraceState(state) }),
+  };
 }

@@ -1,6 +1,5 @@
 import type { Logger } from "../lib/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { SamplerName } from "./sampler.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 /**
@@ -25,12 +24,10 @@ export interface Span {
 export interface TracingConfig {
   /** Absent: no span is recorded. */
   endpoint: string | undefined;
-  headers: Readonly<Record<string, string>>;
-  serviceName: string;
-  sampler: SamplerName;
+  /** The share of the traces beginning here that is recorded. */
   ratio: number;
-  /** Spans wait for company this long: a killed process loses as much. */
-  exportEveryMs: number;
+  /** Tests wait less than a second for spans, or for longer than they last. */
+  exportEveryMs?: number;
 }
 
 /** Takes spans and sends them to a collector. */

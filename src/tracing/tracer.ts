@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Sampler, samplerOf } from "./sampler.ts";
 import type { Span, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
-import { ThreadedExport } from "./span-export.ts";
 import { contextOf, isSampled, spanIdOf, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";
 
 interface Entry {
@@ -81,10 +80,11 @@ class UnrecordedSpan implements Span {
   end(): void {}
 }
 
-/** Opens the tracer of a process. Without an endpoint no library is loaded, and no thread is started. */
-export function openTracer(config: TracingConfig, process: TracedProcess): Tracer {
-  const sampler = samplerOf(config.sampler, config.ratio);
+/** Opens the tracer of a process. Without an endpoint no library is loaded. */
+export async function openTracer(config: TracingConfig, process: TracedProcess): Promise<Tracer> {
+  const sampler = samplerOf(config.ratio);
   const { endpoint } = config;
   if (endpoint === undefined) return new Tracer(sampler);
-  return new Tracer(sampler, new ThreadedExport({ ...config, endpoint }, process));
+  const { OtlpExport } = await import("./span-export.ts");
+  return new Tracer(sampler, new OtlpExport({ ...config, endpoint }, process));
 }

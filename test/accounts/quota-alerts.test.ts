@@ -15,7 +15,7 @@ describe("alerts of an account's quota", () => {
   let users = 0;
   before(async () => {
     platform = await openTestPlatform(
-      { FREE_DAILY_INVOCATIONS: "100", FREE_DAILY_COMPUTE_MS: "1000" },
+      { FREE_LIMITS: "daily_invocations=100,daily_compute_ms=1000" },
       { clock: () => now },
     );
   });

@@ -112,8 +112,8 @@ const lagging = (replicas: number): ClusterFault[] => [
     inject: lab => withReplicas(lab, 1, () => killLagging(lab)),
   },
   {
-    title: `the same with ACCEPT_REPLICAS=${replicas}`,
-    settings: { ACCEPT_REPLICAS: String(replicas) },
+    title: `the same with DURABLE_INGRESS=replicas:${replicas}`,
+    settings: { DURABLE_INGRESS: `replicas:${replicas}` },
     inject: killLagging,
   },
   {

@@ -70,7 +70,7 @@ export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOpt
   const config = testConfig({
     MONGODB_URL: mongo.urlOf(database),
     REDIS_URL: redis.url,
-    STALLED_AFTER: "2s",
+    TIMEOUTS: "stalled:2s,attempt:5s",
   });
   const logs = mkdtempSync(join(tmpdir(), "hw-cluster-logs-"));
   const [platform, receiver] = await Promise.all([openPlatform(config, "cli"), startCountingReceiver()]);
@@ -83,10 +83,8 @@ export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOpt
     ADMIN_PASSWORD: BOARD_PASSWORD,
     METRICS_TOKEN,
     SWEEP_EVERY: `${SWEEP_MS}ms`,
-    DELIVERY_TIMEOUT: "5s",
     // Counted for each request, and never reached: a test in main-job.ts shows that the count is shared.
-    RATE_LIMIT_PER_SECOND: "10000",
-    RATE_LIMIT_BURST: "10000",
+    RATE_LIMITS: "api:10000",
     DELIVERY_RETRY_SCHEDULE: ["200ms", "500ms", ...Array(18).fill("1s")].join(","),
   };
   const processes: Supervised[] = [];

@@ -43,7 +43,7 @@ describe("the token of a connection that two processes need", () => {
     const { id: ownerId, api_key } = await createUser(platform, { email: "two@example.test", plan: "paid" });
     const api = new Api(`http://127.0.0.1:${web.port}/v1`, api_key);
     const authProvisionId = await connectTo(platform, server, ownerId);
-    const env = { ...environmentOf(platform.config), RUNS_CONCURRENCY: "1" };
+    const env = { ...environmentOf(platform.config), CONCURRENCY: "runs:1" };
     const names = ["runs", "runs", "emissions"];
     processes = names.map(name => spawnWorker(name, env));
     for (const one of processes) await whenReady(one);

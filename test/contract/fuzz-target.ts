@@ -53,7 +53,7 @@ const SHORT_PATHS = routes
 
 /** Starts a whole system with resources for `script/fuzz` to request. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
-  const world = await openWorld({ workers: true, env: { RUN_TIMEOUT: "2s", HOOK_TIMEOUT: "2s" } });
+  const world = await openWorld({ workers: true, env: { TIMEOUTS: "run:2s,hook:2s" } });
   const { system } = world;
   const api = await system.user();
   const orgId = await system.organization(api.userId);

@@ -50,7 +50,7 @@ describe("queries of the whole system", () => {
 
   before(async () => {
     // Nothing listens there: what is to be mailed waits.
-    const env = { DURABLE_INGRESS: "mongodb", SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "a@example.com" };
+    const env = { DURABLE_INGRESS: "mongodb", SMTP_URL: "smtp://127.0.0.1:1?from=a@example.com" };
     world = await openWorld({ workers: true, env });
     const { mongo } = world.system.worker;
     await useEverything();

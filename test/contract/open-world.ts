@@ -17,7 +17,7 @@ export async function openWorld(
   options: { workers?: boolean; env?: Record<string, string> } = {},
 ): Promise<World & { close(): Promise<void> }> {
   const provider = await startOpenIdProvider();
-  const env = { RATE_LIMIT_PER_SECOND: "0", FREE_LIMITS, ...provider.env, ...options.env };
+  const env = { RATE_LIMITS: "api:0", FREE_LIMITS, ...provider.env, ...options.env };
   const system = await startSystem(env, { workers: options.workers ?? false });
   const receiver = await startReceiver();
   const tokens = await startReceiver({

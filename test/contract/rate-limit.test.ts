@@ -6,7 +6,7 @@ import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
 const PER_SECOND = 5;
-const BURST = 15;
+const BURST = 2 * PER_SECOND;
 
 /** docs/design.md#errors */
 describe("the rate limit of an API key", () => {
@@ -15,7 +15,7 @@ describe("the rate limit of an API key", () => {
   let server: WebServer;
 
   before(async () => {
-    const env = { RATE_LIMIT_PER_SECOND: String(PER_SECOND), RATE_LIMIT_BURST: String(BURST) };
+    const env = { RATE_LIMITS: `api:${PER_SECOND}` };
     system = await startSystem(env, { workers: false });
     second = await openPlatform(system.web.config, "web");
     server = await startWeb(second);

@@ -292,7 +292,7 @@ describe("the current user", () => {
   before(async () => {
     world = await openWorld({
       workers: true,
-      env: { FREE_DAILY_INVOCATIONS: "3", FREE_DAILY_COMPUTE_MS: "60000" },
+      env: { FREE_LIMITS: "daily_invocations=3,daily_compute_ms=60000" },
     });
   });
   after(() => world.close());

@@ -33,14 +33,14 @@ describe("signing in to the dashboard with an OpenID provider", () => {
   afterEach(() => tab?.close());
 
   const leaveAs = async (name: string, button = "Continue") => {
-    await tab.page.getByRole("button", { name: "Sign in with Acme" }).click();
+    await tab.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).click();
     await tab.page.getByLabel("Name").fill(name);
     await tab.page.getByRole("button", { name: button }).click();
   };
 
   it("shows the page that was asked for, without a complaint of the browser", async () => {
     await tab.open("/sources?q=orders");
-    await tab.page.getByRole("button", { name: "Sign in with Acme" }).waitFor();
+    await tab.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).waitFor();
     expect(await seriousFindings(tab.page)).to.deep.equal([]);
     await keepScreenshot(tab.page, "sign-in-openid");
     await leaveAs("anna");
@@ -55,11 +55,11 @@ describe("signing in to the dashboard with an OpenID provider", () => {
     await tab.page.getByTitle("Sign out").click();
     // The provider asks, and sends the browser back.
     await tab.page.getByRole("button", { name: "Sign out there" }).click();
-    await tab.page.getByText("You are signed out, here and with Acme.").waitFor();
+    await tab.page.getByText("You are signed out, here and with 127.0.0.1.").waitFor();
     expect(new URL(tab.page.url()).search).to.equal("");
     expect(await seriousFindings(tab.page)).to.deep.equal([]);
     await tab.page.reload();
-    await tab.page.getByRole("button", { name: "Sign in with Acme" }).click();
+    await tab.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).click();
     await tab.page.getByLabel("Name").waitFor();
     expect(tab.problems).to.deep.equal([]);
   });
@@ -73,7 +73,7 @@ describe("signing in to the dashboard with an OpenID provider", () => {
     await row.getByRole("button", { name: "Sign out" }).click();
     await tab.page.getByRole("button", { name: "Sign out there" }).waitFor();
     await tab.open("/sign-in?state=forged");
-    await tab.page.getByRole("button", { name: "Sign in with Acme" }).waitFor();
+    await tab.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).waitFor();
     expect(await tab.page.getByText("You are signed out").count()).to.equal(0);
     expect(tab.problems).to.deep.equal([]);
   });
@@ -89,7 +89,7 @@ describe("signing in to the dashboard with an OpenID provider", () => {
     await leaveAs("eve", "Stop");
     await tab.page.getByText("You stopped the sign-in.").waitFor();
     await tab.page.reload();
-    await tab.page.getByRole("button", { name: "Sign in with Acme" }).waitFor();
+    await tab.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).waitFor();
     expect(await tab.page.getByRole("alert").count()).to.equal(0);
     await tab.open("/sign-in?problem=<b>forged</b>");
     await tab.page.getByText("The sign-in failed. Try again.").waitFor();
@@ -104,8 +104,8 @@ describe("signing in to the dashboard with an OpenID provider", () => {
     const page = await openTab(browser, other);
     try {
       await page.open("");
-      await page.page.getByRole("button", { name: "Sign in with Acme" }).click();
-      await page.page.getByText("Acme can't be reached right now").waitFor();
+      await page.page.getByRole("button", { name: "Sign in with 127.0.0.1" }).click();
+      await page.page.getByText("127.0.0.1 can't be reached right now").waitFor();
       await page.page.getByLabel("API key").fill(api.apiKey);
       await page.page.getByRole("button", { name: "Sign in", exact: true }).click();
       await page.page.locator("main.page h1").waitFor();

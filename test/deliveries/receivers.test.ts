@@ -92,7 +92,7 @@ describe("an attempt at a misbehaving receiver", () => {
   const receivers: BadReceiver[] = [];
 
   before(async () => {
-    platform = await openTestPlatform({ DELIVERY_TIMEOUT: `${TIMEOUT_MS}ms` }, { process: "deliveries" });
+    platform = await openTestPlatform({ TIMEOUTS: `attempt:${TIMEOUT_MS}ms` }, { process: "deliveries" });
     const { webhookId } = await subscribe(platform, "http://127.0.0.1:1/");
     webhook = await webhookOf(platform, webhookId);
   });
@@ -217,8 +217,8 @@ describe("deliveries to bad receivers", () => {
 
   before(async () => {
     system = await startSystem({
-      RATE_LIMIT_PER_SECOND: "0",
-      DELIVERY_TIMEOUT: "2s",
+      RATE_LIMITS: "api:0",
+      TIMEOUTS: "attempt:2s",
       DELIVERY_RETRY_SCHEDULE: "1h",
     });
   });

@@ -4,7 +4,7 @@ import { SIZES } from "../../bench/capacity/constants.ts";
 import { readProcfile } from "../../script/lib/procfile.mjs";
 import { settingNames } from "../../src/config.ts";
 import { STOPS_WITHIN_MS } from "../../src/lib/shutdown.ts";
-import { LIMITS } from "../../src/limits/catalogue.ts";
+import { CONCURRENCY, parseEntries, SIZES_MB } from "../../src/setting-lists.ts";
 import { unknownNames } from "../../src/setting-names.ts";
 import { read, root } from "../docs/repository.ts";
 import {
@@ -97,8 +97,8 @@ describe("the processes of the deploy files", () => {
   it("that start sandboxes have memory for as many as they may start", () => {
     const needed = (env: Record<string, string | undefined>, memoryMb: number) =>
       WORKER_MB +
-      Number(env.SANDBOX_PROCESSES ?? LIMITS.sandboxes.value) * SIZES.sandboxMb +
-      Number(env.SANDBOX_MEMORY_MB ?? memoryMb / 4);
+      parseEntries(env.CONCURRENCY ?? "", CONCURRENCY).sandboxes * SIZES.sandboxMb +
+      (parseEntries(env.SIZES_MB ?? "", SIZES_MB).warm ?? memoryMb / 4);
     const starting = [...flySizes(), ...renderSizes(), ...herokuSizes()].filter(({ name }) =>
       ["runs", "deliveries"].includes(name),
     );

@@ -15,7 +15,7 @@ describe("a server that is not what a destination says", () => {
   const sockets = new Set<Socket>();
 
   before(async () => {
-    platform = await openTestPlatform({ DELIVERY_TIMEOUT: "1s" }, { process: "web" });
+    platform = await openTestPlatform({ TIMEOUTS: "attempt:1s" }, { process: "web" });
   });
   after(async () => {
     for (const socket of sockets) socket.destroy();

@@ -94,7 +94,7 @@ describe("deliveries to a stream of Redis", () => {
   });
 
   it("goes on after a time-out of a server that no longer responds", async () => {
-    const slow = await openTestPlatform({ DELIVERY_TIMEOUT: "300ms" }, { process: "web" });
+    const slow = await openTestPlatform({ TIMEOUTS: "attempt:300ms" }, { process: "web" });
     try {
       const { id } = await createDestination(slow, { ...streamOf("frozen"), ownerId: OWNER, userId: OWNER });
       const send = async () => sendTest(slow, await webhookOf(slow, id));

@@ -228,12 +228,16 @@ describe("the egress guard", () => {
       const { egress } = readLocalConfig({});
       for (const port of [25, 465, 587, 2525]) expect(portsIn(egress.blockedPorts)(port)).to.equal(true);
       for (const port of [80, 443, 5432, 8443]) expect(portsIn(egress.blockedPorts)(port)).to.equal(false);
-      expect(portsIn(readLocalConfig({ EGRESS_BLOCKED_PORTS: "none" }).egress.blockedPorts)(25)).to.equal(
-        false,
-      );
-      for (const EGRESS_BLOCKED_PORTS of ["0", "70000", "20-10", "smtp"]) {
-        expect(() => readLocalConfig({ EGRESS_BLOCKED_PORTS })).to.throw(/EGRESS_BLOCKED_PORTS/);
+      expect(portsIn(readLocalConfig({ EGRESS_BLOCK: "none" }).egress.blockedPorts)(25)).to.equal(false);
+      for (const EGRESS_BLOCK of ["0", "70000", "20-10", "smtp"]) {
+        expect(() => readLocalConfig({ EGRESS_BLOCK })).to.throw(/EGRESS_BLOCK/);
       }
+      const both = readLocalConfig({ EGRESS_BLOCK: "192.0.2.0/24,135-139" }).egress;
+      expect(both.blocked).to.deep.equal(["192.0.2.0/24"]);
+      expect([135, 25].map(portsIn(both.blockedPorts))).to.deep.equal([true, false]);
+      expect(portsIn(readLocalConfig({ EGRESS_BLOCK: "192.0.2.0/24" }).egress.blockedPorts)(25)).to.equal(
+        true,
+      );
     });
   });
 

@@ -104,7 +104,7 @@ export async function openLab({
   const config = testConfig({
     MONGODB_URL: mongodb.href,
     REDIS_URL: stores.redis.url,
-    STALLED_AFTER: "1s",
+    TIMEOUTS: "stalled:1s,attempt:2s",
   });
   const port = await choosePort(0);
   const env = {
@@ -113,12 +113,9 @@ export async function openLab({
     PORT: String(port),
     METRICS_TOKEN: "t".repeat(16),
     SWEEP_EVERY: "1s",
-    DELIVERY_TIMEOUT: "2s",
     DELIVERY_RETRY_SCHEDULE: Array(20).fill("200ms").join(","),
-    FREE_DAILY_INVOCATIONS: String(1e9),
-    FREE_DAILY_COMPUTE_MS: String(1e12),
-    RATE_LIMIT_PER_SECOND: "10000",
-    RATE_LIMIT_BURST: "20000",
+    FREE_LIMITS: `daily_invocations=${1e9},daily_compute_ms=${1e12}`,
+    RATE_LIMITS: "api:10000",
     ...further,
   };
   const running = new Map<ProcessName, WorkerProcess>();

@@ -43,10 +43,9 @@ describe("an event that runs an action", () => {
 
   before(async () => {
     system = await startSystem({
-      RUN_TIMEOUT: "6s",
-      RUN_HEAP_MB: "64",
+      TIMEOUTS: "run:6s,attempt:1s",
+      SIZES_MB: "heap:64",
       SANDBOX_EGRESS_ALLOW: "127.0.0.0/8",
-      DELIVERY_TIMEOUT: "1s",
       DELIVERY_RETRY_SCHEDULE: "100ms,100ms",
     });
   });

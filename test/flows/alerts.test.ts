@@ -21,9 +21,8 @@ describe("an alert", () => {
   before(async () => {
     smtp = await startSmtpReceiver({ isPlain: true });
     system = await startSystem({
-      SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
-      MAIL_FROM: "alerts@example.com",
-      ALERT_FAILING_AFTER: "1ms",
+      SMTP_URL: `smtp://127.0.0.1:${smtp.port}?from=alerts@example.com`,
+      TIMEOUTS: "alert:1ms",
     });
   });
   after(async () => {

@@ -10,7 +10,7 @@ const source = (run: string) =>
 describe("an account whose sources never end", () => {
   let system: System;
   before(async () => {
-    system = await startSystem({ SANDBOX_PROCESSES: "4", RUNS_CONCURRENCY: "6", RUN_TIMEOUT: "120s" });
+    system = await startSystem({ CONCURRENCY: "sandboxes:4,runs:6", TIMEOUTS: "run:120s" });
   });
   after(() => system.stop());
 

@@ -247,7 +247,7 @@ describe("hooks of a source", () => {
 
 describe("a source whose hooks no worker executes", () => {
   it("is rejected with 503, and nothing of it is stored", async () => {
-    const system = await startSystem({ HOOK_TIMEOUT: "100ms" }, { workers: false });
+    const system = await startSystem({ TIMEOUTS: "hook:100ms" }, { workers: false });
     try {
       const api = await system.user();
       const response = await api.request("POST", "/sources", { body: { component_code: CODE } });

@@ -8,7 +8,7 @@ const source = (body: string) =>
 describe("misbehaving component code", () => {
   let system: System;
   before(async () => {
-    system = await startSystem({ RUN_TIMEOUT: "6s", RUN_HEAP_MB: "64" });
+    system = await startSystem({ TIMEOUTS: "run:6s", SIZES_MB: "heap:64" });
   });
   after(() => system.stop());
 

@@ -22,7 +22,7 @@ export interface Processes {
 }
 
 export async function openProcesses(): Promise<Processes> {
-  const config = testConfig({ STALLED_AFTER: "1s", SWEEP_EVERY: "1s" });
+  const config = testConfig({ TIMEOUTS: "stalled:1s", SWEEP_EVERY: "1s" });
   const platform = await openPlatform(config, "runs");
   const port = await choosePort(0);
   const env = {

@@ -31,7 +31,7 @@ describe("queues that get more shards while events flow", () => {
   const processes: WorkerProcess[] = [];
 
   before(async () => {
-    const config = testConfig({ RATE_LIMIT_PER_SECOND: "0" });
+    const config = testConfig({ RATE_LIMITS: "api:0" });
     web = await openPlatform(config, "web");
     server = await startWeb(web);
     receiver = await startReceiver();

@@ -17,7 +17,7 @@ const APP = `export default { name: "Named", version: "0.0.1",
 describe("quotas", () => {
   let system: System;
   before(async () => {
-    system = await startSystem({ FREE_DAILY_INVOCATIONS: "2" });
+    system = await startSystem({ FREE_LIMITS: "daily_invocations=2" });
   });
   after(() => system.stop());
 

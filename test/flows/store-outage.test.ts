@@ -82,7 +82,7 @@ describe("a store that goes away", () => {
     const config = testConfig({
       MONGODB_URL: mongodb.href,
       REDIS_URL: stores.redis.url,
-      STALLED_AFTER: `${LOCK_MS}ms`,
+      TIMEOUTS: `stalled:${LOCK_MS}ms`,
     });
     platform = await openPlatform(config, "runs");
     const port = await choosePort(0);

@@ -46,7 +46,7 @@ describe("several worker processes", () => {
     receiver = await startReceiver();
     env = {
       ...environmentOf(config),
-      RUNS_CONCURRENCY: "1",
+      CONCURRENCY: "runs:1",
       SANDBOX_EGRESS_ALLOW: "127.0.0.0/8",
       SWEEP_EVERY: "1s",
     };
@@ -130,7 +130,7 @@ describe("several worker processes", () => {
         run(event) { this.$emit({ n: event.n }); } };`),
     ];
     await api.subscribe(emitting, (await api.createWebhook(receiver.url)).id);
-    env = { ...env, RUNS_CONCURRENCY: "4" };
+    env = { ...env, CONCURRENCY: "runs:4" };
     const workers = await start("runs", "emissions", "deliveries", "deletions");
     await run(stuck, { url: receiver.url });
     await run(emitting, { n: 1 });

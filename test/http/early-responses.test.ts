@@ -185,7 +185,7 @@ describe("a connection after a response that began before its request had arrive
   const kinds = new Map<string, Kind>();
   before(async () => {
     system = await startSystem(
-      { ADMIN_PASSWORD: "a long password of the operator", INGRESS_PER_SECOND: "1000" },
+      { ADMIN_PASSWORD: "a long password of the operator", RATE_LIMITS: "endpoint:1000" },
       { workers: false },
     );
     port = Number(new URL(system.baseUrl).port);

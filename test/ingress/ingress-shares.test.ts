@@ -14,7 +14,7 @@ const BODY = Buffer.alloc(LIMITS.ingressBodyBytes.value - 1, "a");
 describe("what requests for the sources of an account hold of a web process", () => {
   let system: System;
   before(async () => {
-    system = await startSystem({ HTTP_RESPONSE_TIMEOUT: "60s" }, { workers: false });
+    system = await startSystem({ TIMEOUTS: "response:60s" }, { workers: false });
   });
   after(async () => {
     leave();

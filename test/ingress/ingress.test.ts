@@ -45,7 +45,7 @@ describe("requests to a source", () => {
   let echoUrl: string;
   let responding: string;
   before(async () => {
-    system = await startSystem({ HTTP_RESPONSE_TIMEOUT: "4s" });
+    system = await startSystem({ TIMEOUTS: "response:4s" });
     api = await system.user();
     [echo, responding] = await Promise.all([
       api.createSource({ component_code: ECHO }),

@@ -8,12 +8,12 @@ import { type LossLab, openLossLab } from "./lab.ts";
 import { openRedisPair, type RedisPair } from "./pair.ts";
 
 describe("an event that is accepted", () => {
-  describe("with ACCEPT_REPLICAS=1, while the replica hangs", () => {
+  describe("with DURABLE_INGRESS=replicas:1, while the replica hangs", () => {
     let pair: RedisPair;
     let lab: LossLab;
     before(async () => {
       pair = await openRedisPair();
-      lab = await openLossLab({ REDIS_URL: pair.url, ACCEPT_REPLICAS: "1" });
+      lab = await openLossLab({ REDIS_URL: pair.url, DURABLE_INGRESS: "replicas:1" });
     });
     after(async () => {
       await lab?.close();

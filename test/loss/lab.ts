@@ -56,7 +56,7 @@ export interface LossLab {
 
 /** Starts the processes with these settings; resolves when they are ready. */
 export async function openLossLab(settings: Record<string, string>): Promise<LossLab> {
-  const config = testConfig({ STALLED_AFTER: "1s", ...settings });
+  const config = testConfig({ TIMEOUTS: "stalled:1s", ...settings });
   const logs = mkdtempSync(join(tmpdir(), "hw-loss-logs-"));
   const [platform, receiver] = await Promise.all([openPlatform(config, "runs"), startCountingReceiver()]);
   const port = await choosePort(0);
@@ -67,8 +67,7 @@ export async function openLossLab(settings: Record<string, string>): Promise<Los
     PORT: String(port),
     PUBLIC_URL: web,
     SWEEP_EVERY: "1s",
-    RATE_LIMIT_PER_SECOND: "100000",
-    RATE_LIMIT_BURST: "100000",
+    RATE_LIMITS: "api:100000",
     DELIVERY_RETRY_SCHEDULE: Array(20).fill("300ms").join(","),
     ...settings,
   };

@@ -36,7 +36,12 @@ const settingsOf: Omit<Case, "how">[] = [
   { title: "default", loses: "some", isShort: true },
   // What was sent to the replica and not read yet is lost with the link.
   { title: "min-replicas-to-write 1", args: MIN_REPLICAS, loses: "moment", isShort: true },
-  { title: "ACCEPT_REPLICAS=1", settings: { ACCEPT_REPLICAS: "1" }, loses: "nothing", isShort: true },
+  {
+    title: "DURABLE_INGRESS=replicas:1",
+    settings: { DURABLE_INGRESS: "replicas:1" },
+    loses: "nothing",
+    isShort: true,
+  },
   {
     title: "DURABLE_INGRESS=mongodb",
     settings: { DURABLE_INGRESS: "mongodb" },

@@ -50,7 +50,11 @@ export async function openTown(): Promise<Town> {
   const registry: NpmRegistry = await startNpmRegistry(PACKAGES);
   const mongodb = new URL(stores.mongo.url);
   mongodb.pathname = "/neighbours";
-  const config = testConfig({ MONGODB_URL: mongodb.href, REDIS_URL: stores.redis.url, STALLED_AFTER: "10s" });
+  const config = testConfig({
+    MONGODB_URL: mongodb.href,
+    REDIS_URL: stores.redis.url,
+    TIMEOUTS: "stalled:10s",
+  });
   const platform = await openPlatform(config, "cli");
   const port = await choosePort(0);
   const env = {

@@ -32,7 +32,7 @@ describe("the order between accounts", () => {
   let served: Served[];
 
   beforeEach(async () => {
-    platform = await openTestPlatform({ STALLED_AFTER: "1s" }, { process: "deliveries" });
+    platform = await openTestPlatform({ TIMEOUTS: "stalled:1s" }, { process: "deliveries" });
     other = await openPlatform(platform.config, "deliveries");
     served = [];
   });

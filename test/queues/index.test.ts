@@ -17,8 +17,7 @@ describe("the list of queues", () => {
       expect(all).to.include(`from "./${name}.ts"`);
       expect(procfile).to.match(new RegExp(`^${name}: node .*dist/workers/${name}\\.js$`, "m"));
       expect(testConfig().concurrency[name]).to.equal(concurrency);
-      const setting = `${name.toUpperCase().replaceAll("-", "_")}_CONCURRENCY`;
-      const config = readConfig({ ...environmentOf(testConfig()), [setting]: "3" });
+      const config = readConfig({ ...environmentOf(testConfig()), CONCURRENCY: `${name}:3` });
       expect(config.concurrency[name]).to.equal(3);
     });
   }

@@ -35,7 +35,7 @@ describe("a worker", () => {
   let platform: TestPlatform;
   let worker: RunningWorker | undefined;
   beforeEach(async () => {
-    platform = await openTestPlatform({ STALLED_AFTER: "1s" });
+    platform = await openTestPlatform({ TIMEOUTS: "stalled:1s" });
   });
   afterEach(async () => {
     await worker?.close(0);

@@ -7,9 +7,9 @@ import { until } from "../support/until.ts";
 
 /** Settings of a system and of its workers, for components that request an address of this machine. */
 export const ENV = {
-  STALLED_AFTER: "1s",
-  RUN_HEAP_MB: "64",
-  FREE_DAILY_INVOCATIONS: "5",
+  TIMEOUTS: "stalled:1s",
+  SIZES_MB: "heap:64",
+  FREE_LIMITS: "daily_invocations=5",
   SANDBOX_EGRESS_ALLOW: "127.0.0.0/8",
 };
 

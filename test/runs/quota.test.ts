@@ -7,7 +7,7 @@ import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 describe("the quota of an account", () => {
   let platform: TestPlatform;
   before(async () => {
-    platform = await openTestPlatform({ FREE_DAILY_INVOCATIONS: "10", FREE_DAILY_COMPUTE_MS: "1000" });
+    platform = await openTestPlatform({ FREE_LIMITS: "daily_invocations=10,daily_compute_ms=1000" });
   });
   after(() => platform.destroy());
 

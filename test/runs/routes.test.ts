@@ -13,7 +13,7 @@ const CODE = `export default { name: "Listed", version: "0.0.1", dedupe: "unique
 describe("the runs of a source", () => {
   let system: System;
   before(async () => {
-    system = await startSystem({ FREE_DAILY_INVOCATIONS: "4" });
+    system = await startSystem({ FREE_LIMITS: "daily_invocations=4" });
   });
   after(() => system.stop());
 

@@ -32,7 +32,7 @@ describe("a worker that is killed after its runs are settled", () => {
   let api: Api;
   const processes: WorkerProcess[] = [];
   before(async () => {
-    system = await startSystem({ STALLED_AFTER: "1s" }, { workers: false });
+    system = await startSystem({ TIMEOUTS: "stalled:1s" }, { workers: false });
     emissions = startEmissions(system.worker);
     await emissions.ready();
     api = await system.user({ plan: "paid" });

@@ -60,7 +60,7 @@ describe("the tick of a timer", () => {
   });
 
   it("queues the very text again if it is reported twice, its trace too, because that text was admitted", async () => {
-    const tracer = new Tracer(samplerOf("always_on", 1), {
+    const tracer = new Tracer(samplerOf(1), {
       begin: (_name, _startMs, context) => ({ context, end() {} }),
       async close() {},
     });

@@ -66,7 +66,7 @@ describe("a large bundle", () => {
     try {
       const { modules: _, ...bundle } = largeScript(BOUNDS.bundleBytes.value / 1024 ** 2);
       const error = await small.describe(bundle).catch((error: Error) => error);
-      expect(error).to.have.property("message").that.includes("RUN_HEAP_MB=32").and.includes("has 50 MB");
+      expect(error).to.have.property("message").that.includes("SIZES_MB=heap:32").and.includes("has 50 MB");
     } finally {
       await small.close();
     }

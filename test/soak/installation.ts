@@ -64,7 +64,7 @@ export async function openInstallation(names: string[], say: (line: string) => v
     MONGODB_URL: mongodb.href,
     REDIS_URL: stores.redis.url,
     REDIS_PREFIX: "soak",
-    STALLED_AFTER: "5s",
+    TIMEOUTS: "stalled:5s,attempt:10s",
   });
   const platform = await openPlatform(config, "cli");
   const ports = new Map<string, number>();
@@ -77,7 +77,6 @@ export async function openInstallation(names: string[], say: (line: string) => v
     PORT: String(ports.get(name) ?? 0),
     PUBLIC_URL: webs[0] ?? "",
     SWEEP_EVERY: "3s",
-    DELIVERY_TIMEOUT: "10s",
     DELIVERY_RETRY_SCHEDULE: RETRIES,
     SANDBOX_FIRST_UID: String(FIRST_USER_ID),
     TMPDIR: SANDBOX_HOST.test(name) ? inFolder("sandboxes") : inFolder(name),

@@ -133,28 +133,27 @@ describe("connections to Redis", () => {
   describe("over TLS", () => {
     it("are to one server, with a file of certificates or without verification", async () => {
       const url = `rediss://${at(withTls)}`;
-      await works(await find(url, { REDIS_TLS_CA_FILE: nodes.caFile }));
-      await works(await find(url, { REDIS_TLS_VERIFY: "false" }));
-      expect(await faultOf(url)).to.match(/the certificate of .* is not trusted .*REDIS_TLS_CA_FILE/);
+      await works(await find(url, { REDIS_TLS: nodes.caFile }));
+      await works(await find(url, { REDIS_TLS: "unverified" }));
+      expect(await faultOf(url)).to.match(/the certificate of .* is not trusted .*REDIS_TLS/);
     });
 
     it("are given up at once if one of server and URL speaks TLS and the other does not", async () => {
       expect(await faultOf(`redis://${at(withTls)}`)).to.equal(
         `REDIS_URL: ${at(withTls)} speaks TLS: the URL must begin with rediss, not redis`,
       );
-      expect(await faultOf(`rediss://${at(single)}`, { REDIS_TLS_VERIFY: "false" })).to.equal(
+      expect(await faultOf(`rediss://${at(single)}`, { REDIS_TLS: "unverified" })).to.equal(
         `REDIS_URL: ${at(single)} does not speak TLS: the URL must begin with redis, not rediss`,
       );
     });
 
     it("are to a cluster, from a list or from one node", async () => {
-      const env = { REDIS_TLS_CA_FILE: cluster.caFile };
+      const env = { REDIS_TLS: cluster.caFile };
       const first = cluster.nodes[0]?.url ?? "";
       for (const [url, more] of [
         [cluster.url, env],
         [first, env],
-        [first, { ...env, REDIS_MODE: "cluster" }],
-        [cluster.url, { REDIS_TLS_VERIFY: "false" }],
+        [cluster.url, { REDIS_TLS: "unverified" }],
       ] as const) {
         const target = await find(url, more);
         expect(target.mode).to.equal("cluster");
@@ -163,7 +162,7 @@ describe("connections to Redis", () => {
     });
 
     it("are to a server that Sentinels watch, which they name with its replicas", async () => {
-      const target = await find(watched.url, { REDIS_TLS_CA_FILE: watched.caFile });
+      const target = await find(watched.url, { REDIS_TLS: watched.caFile });
       expect(target.mode).to.equal("sentinel");
       expect(target.members.map(({ port }) => port)).to.have.members(watched.servers.map(({ port }) => port));
       await works(target);
@@ -173,28 +172,22 @@ describe("connections to Redis", () => {
       const forgetful = await nodes.sentinel([]);
       const list = watched.url.replace("@", `@${at(forgetful)},`);
       expect(
-        await faultOf(watched.url.replace(/@[^/]+/, `@${at(forgetful)}`), { REDIS_TLS_VERIFY: "false" }),
+        await faultOf(watched.url.replace(/@[^/]+/, `@${at(forgetful)}`), { REDIS_TLS: "unverified" }),
       ).to.include("does not");
-      await works(await find(list, { REDIS_TLS_CA_FILE: watched.caFile }));
+      await works(await find(list, { REDIS_TLS: watched.caFile }));
     });
   });
 
   it("are given up at once if the servers are not what the settings say", async () => {
-    const tls = { REDIS_TLS_VERIFY: "false" };
+    const tls = { REDIS_TLS: "unverified" };
     const node = cluster.nodes[0] as RedisNode;
     const sentinel = watched.sentinels[0] as RedisNode;
     const list = `redis://:${PASSWORD}@${at(single)},redis://:${PASSWORD}@127.0.0.1:1`;
     expect(await faultOf(list)).to.equal(
-      `REDIS_URL: ${at(single)} is not a node of a cluster, but REDIS_MODE=cluster or a list of servers requires one`,
+      `REDIS_URL: ${at(single)} is not a node of a cluster, but a list of servers requires one`,
     );
     // A key would go to either, depending on which of the two responds first.
     expect(await faultOf(`${node.url},rediss://${at(withTls)}`, tls)).to.match(/is not a node of a cluster/);
-    expect(await faultOf(`redis://:${PASSWORD}@${at(single)}`, { REDIS_MODE: "cluster" })).to.match(
-      /is not a node of a cluster/,
-    );
-    expect(await faultOf(node.url, { ...tls, REDIS_MODE: "single" })).to.equal(
-      `REDIS_MODE is single, but ${at(node)} is a node of a cluster: set it to cluster`,
-    );
     expect(await faultOf(`${node.url}/2`, tls)).to.match(/is a node of a cluster, which has only database 0/);
     expect(await faultOf(sentinel.url, tls)).to.match(/is a Sentinel: the URL must be redis\+sentinel:/);
     expect(await faultOf(`rediss+sentinel://${at(withTls)}/${MASTER}`, tls)).to.match(

@@ -17,7 +17,7 @@ describe("a client of a Redis Cluster", () => {
     const cluster = await openRedisCluster({ replicas: 0 });
     try {
       const target = await findRedis(
-        testConfig({ REDIS_URL: cluster.url, REDIS_MODE: "cluster" }).redis,
+        { ...testConfig({ REDIS_URL: cluster.url }).redis, mode: "cluster" },
         20_000,
       );
       const before = timers();

@@ -10,6 +10,8 @@ const NOTHING: RedisUrl = {
   database: 0,
   family: 0,
   isTls: false,
+  sentinelUsername: undefined,
+  sentinelPassword: undefined,
 };
 
 describe("the URL of Redis", () => {
@@ -55,6 +57,13 @@ describe("the URL of Redis", () => {
       {
         ...{ mode: "sentinel", servers: [{ host: "a", port: 1 }], masterName: "main" },
         ...{ username: "u", password: "p@w", database: 2, family: 4, isTls: true },
+      },
+    ],
+    [
+      "redis+sentinel://a:1/main?sentinel_username=watch&family=4&sentinel_password=p%26w%3D",
+      {
+        ...{ mode: "sentinel", servers: [{ host: "a", port: 1 }], masterName: "main", family: 4 },
+        ...{ sentinelUsername: "watch", sentinelPassword: "p&w=" },
       },
     ],
   ];

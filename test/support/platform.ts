@@ -27,11 +27,13 @@ export function testConfig(env: Record<string, string> = {}, database?: string):
     SECRETS_KEY: randomBytes(32).toString("base64"),
     EGRESS_ALLOW: "127.0.0.0/8,::1/128",
     DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms",
-    STALLED_AFTER: "2s",
     SWEEP_EVERY: "1s",
     PAYLOAD_SEARCH_WORDS: "8",
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     ...env,
+    TIMEOUTS: /\bstalled:/.test(env.TIMEOUTS ?? "")
+      ? (env.TIMEOUTS ?? "")
+      : `stalled:2s,${env.TIMEOUTS ?? ""}`,
   });
 }
 

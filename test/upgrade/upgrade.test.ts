@@ -15,7 +15,16 @@ import { startTimers } from "./timers.ts";
 const isFull = process.env.UPGRADE === "full";
 const TIMERS = isFull ? 4 : 1;
 /** No process is killed here, and one that a busy machine holds up must not lose its jobs to another. */
-const UNHURRIED = { STALLED_AFTER: "30s" };
+const UNHURRIED = { TIMEOUTS: "stalled:30s,attempt:2s" };
+/** The same, and the lab's limits, as the release before reads them. */
+const BEFORE = {
+  STALLED_AFTER: "30s",
+  DELIVERY_TIMEOUT: "2s",
+  FREE_DAILY_INVOCATIONS: String(1e9),
+  FREE_DAILY_COMPUTE_MS: String(1e12),
+  RATE_LIMIT_PER_SECOND: "10000",
+  RATE_LIMIT_BURST: "20000",
+};
 const WORKERS: ProcessName[] = ["runs", "emissions", "deliveries"];
 
 /** A release to which some processes change while events are sent. */
@@ -31,7 +40,7 @@ interface Phase {
 async function replace(lab: Lab, { processes, folder, title }: Phase): Promise<void> {
   for (const name of processes) {
     expect(await lab.stop(name), `${name} before ${title}`).to.equal(0);
-    lab.spawn(name, {}, folder);
+    lab.spawn(name, folder.includes(PREVIOUS) ? BEFORE : {}, folder);
     await lab.ready(name);
     if (name === "web") expect(await knowsSchema(lab), title).to.equal(!folder.includes(PREVIOUS));
   }

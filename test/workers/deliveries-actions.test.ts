@@ -24,7 +24,7 @@ describe("deliveries worker that runs an action", () => {
 
   before(async () => {
     platform = await openTestPlatform(
-      { STALLED_AFTER: "1s", SANDBOX_EGRESS_ALLOW },
+      { TIMEOUTS: "stalled:1s", SANDBOX_EGRESS_ALLOW },
       { process: "deliveries" },
     );
     endpoint = await startReceiver(200);

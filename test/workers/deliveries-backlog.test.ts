@@ -23,7 +23,7 @@ describe("the backlog of a webhook", () => {
 
   beforeEach(async () => {
     platform = await openTestPlatform(
-      { DELIVERY_PER_WEBHOOK: String(IN_FLIGHT), DELIVERY_TIMEOUT: "60s" },
+      { CONCURRENCY: `webhook:${IN_FLIGHT}`, TIMEOUTS: "attempt:60s" },
       { process: "deliveries" },
     );
     receiver = await startReceiver("hang");

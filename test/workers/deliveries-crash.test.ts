@@ -31,7 +31,7 @@ describe("deliveries worker as a process", () => {
   let worker: RunningWorker | undefined;
 
   beforeEach(async () => {
-    const env = { STALLED_AFTER: "1s", DELIVERY_RETRY_SCHEDULE: "90s" };
+    const env = { TIMEOUTS: "stalled:1s", DELIVERY_RETRY_SCHEDULE: "90s" };
     platform = await openTestPlatform(env, { process: "deliveries" });
     endpoint = await startReceiver(200);
     listener = await subscribe(platform, endpoint.url);
@@ -175,10 +175,10 @@ describe("deliveries worker as a process", () => {
   });
 
   it("exits with one line that names an invalid setting", async () => {
-    child = spawnWorker("deliveries", { ...environmentOf(platform.config), DELIVERY_TIMEOUT: "soon" });
+    child = spawnWorker("deliveries", { ...environmentOf(platform.config), TIMEOUTS: "attempt:soon" });
     expect(await child.ended).to.equal(78);
     const lines = child.output().trim().split("\n");
     expect(lines).to.have.length(1);
-    expect(lines[0]).to.match(/^deliveries: configuration: DELIVERY_TIMEOUT /);
+    expect(lines[0]).to.match(/^deliveries: configuration: TIMEOUTS /);
   });
 });

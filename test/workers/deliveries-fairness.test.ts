@@ -19,7 +19,7 @@ describe("deliveries to many webhooks", () => {
 
   beforeEach(async () => {
     platform = await openTestPlatform(
-      { DELIVERIES_CONCURRENCY: "6", DELIVERY_PER_WEBHOOK: "3", DELIVERY_TIMEOUT: "60s" },
+      { CONCURRENCY: "deliveries:6,webhook:3", TIMEOUTS: "attempt:60s" },
       { process: "deliveries" },
     );
     slow = await startReceiver("hang");

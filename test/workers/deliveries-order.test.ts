@@ -32,7 +32,7 @@ describe("deliveries to an ordered webhook", () => {
 
   const open = async (schedule: string) => {
     platform = await openTestPlatform(
-      { DELIVERY_RETRY_SCHEDULE: schedule, STALLED_AFTER: "1s" },
+      { DELIVERY_RETRY_SCHEDULE: schedule, TIMEOUTS: "stalled:1s" },
       { process: "deliveries" },
     );
     other = await openSecondPlatform(platform);

@@ -30,7 +30,7 @@ describe("deliveries of two workers to a webhook with a rate limit", () => {
   beforeEach(async () => {
     platform = await openTestPlatform(
       // A worker that got no processor for so long counts as hung, and its jobs are repeated: then nothing arrives once.
-      { DELIVERY_RETRY_SCHEDULE: "50ms,50ms", STALLED_AFTER: "10m" },
+      { DELIVERY_RETRY_SCHEDULE: "50ms,50ms", TIMEOUTS: "stalled:10m" },
       { process: "deliveries" },
     );
     other = await openSecondPlatform(platform);

@@ -31,7 +31,7 @@ describe("deliveries worker", () => {
 
   before(async () => {
     platform = await openTestPlatform(
-      { DELIVERY_TIMEOUT: "600ms", DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms" },
+      { TIMEOUTS: "attempt:600ms", DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms" },
       { process: "deliveries" },
     );
     worker = startDeliveries(platform, { busyFloorMs: BUSY_FLOOR_MS });
@@ -229,7 +229,7 @@ describe("a deliveries worker that is stopped", () => {
 
 describe("a webhook that has only failed for too long", () => {
   it("is disabled, with the reason shown", async () => {
-    const platform = await openTestPlatform({ DELIVERY_DISABLE_AFTER: "50ms" }, { process: "deliveries" });
+    const platform = await openTestPlatform({ TIMEOUTS: "disable:50ms" }, { process: "deliveries" });
     const worker = startDeliveries(platform);
     const endpoint = await startReceiver(500);
     try {

@@ -67,7 +67,7 @@ describe("a small installation", () => {
       const env = {
         ...environmentOf(platform.config),
         // As `npm start` leaves them: what a test has shorter would be work.
-        ...{ STALLED_AFTER: "10s", SWEEP_EVERY: "30s", PORT: String(port) },
+        ...{ TIMEOUTS: "stalled:10s", SWEEP_EVERY: "30s", PORT: String(port) },
         ADMIN_PASSWORD: "a password of the board",
       };
       children.push(spawnWorker(nameOf(args.at(-1) ?? ""), env, { flags: args.slice(0, -1) }));

@@ -35,7 +35,7 @@ export function environmentOf(config: Config): Record<string, string> {
     REDIS_PREFIX: config.redisPrefix,
     SECRETS_KEY: config.secretsKeys.map(key => key.toString("base64")).join(","),
     EGRESS_ALLOW: config.egressAllow.join(","),
-    STALLED_AFTER: `${config.stalledAfterMs}ms`,
+    TIMEOUTS: `stalled:${config.stalledAfterMs}ms,attempt:${config.deliveries.timeoutMs}ms`,
     LOG_LEVEL: "info",
   };
 }

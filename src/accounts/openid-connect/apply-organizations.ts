@@ -25,10 +25,7 @@ async function join({ mongo, clock, log }: Deps, userId: string, orgId: string):
   const most = LIMITS.members.value;
   const exists = await Organizations(mongo).exists({ _id: orgId });
   if (!exists || (await Memberships(mongo).countDocuments({ org_id: orgId }, { limit: most })) >= most) {
-    log.warn(
-      { org_id: orgId },
-      `OIDC_ORGANIZATIONS: the organization ${exists ? "is full" : "does not exist"}`,
-    );
+    log.warn({ org_id: orgId }, `OIDC_ALLOW: the organization ${exists ? "is full" : "does not exist"}`);
     return;
   }
   try {

@@ -5,7 +5,7 @@ import type { Made } from "./examine.ts";
 import { endsAll } from "./failure.ts";
 import type { State } from "./state.ts";
 
-/** A source that was deleted is gone when the run that is under way has ended, which `RUN_TIMEOUT` bounds. */
+/** A source that was deleted is gone when the run that is under way has ended, which `TIMEOUTS` bounds. */
 const LONGEST_WAIT_MS = 330_000;
 const LOOK_EVERY_MS = 500;
 

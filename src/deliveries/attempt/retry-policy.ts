@@ -11,7 +11,7 @@
  *    (`due-fields.ts`) gets no drain until the sweep finds that it is due.
  * 4. The drain loads what is due at the webhook, with webhook, subscription and payload: a webhook that was disabled or
  *    deleted since then ends the delivery (`prepare.ts`).
- * 5. A webhook whose every attempt failed for `DELIVERY_DISABLE_AFTER` (5 days) is disabled (`webhooks/health.ts`).
+ * 5. A webhook whose every attempt failed for 5 days (`TIMEOUTS`) is disabled (`webhooks/health.ts`).
  * 6. A manual retry sets `retry_index` to 0, which restarts the schedule, and starts a new generation, which supersedes
  *    the scheduled attempt (`deliveries/manual-retry.ts`).
  *

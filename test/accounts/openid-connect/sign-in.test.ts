@@ -103,7 +103,7 @@ describe("sign-in with an OpenID provider", () => {
 
   it("offers the provider's name, and binds a sign-in to its browser by a cookie that no script can read", async () => {
     const options = await fetch(`${system.baseUrl}/sign_in_options`);
-    expect(await options.json()).to.deep.equal({ data: { openid_connect: { name: "Acme" } } });
+    expect(await options.json()).to.deep.equal({ data: { openid_connect: { name: "127.0.0.1" } } });
     const begun = await visitor().begin();
     expect(begun.headers.get("set-cookie")).to.match(
       /^headwater-sign-in=v1\.[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,

@@ -38,8 +38,7 @@ describe("mails about alerts", () => {
     receiver = await startSmtpReceiver();
     platform = await openTestPlatform(
       {
-        SMTP_URL: urlOf(receiver.port),
-        MAIL_FROM: "Headwater <alerts@example.com>",
+        SMTP_URL: `${urlOf(receiver.port)}?from=Headwater <alerts@example.com>`,
         PUBLIC_URL: "https://hw.example",
       },
       { clock: () => now },

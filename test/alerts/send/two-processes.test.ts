@@ -18,7 +18,7 @@ describe("mails about alerts of two processes", () => {
 
   before(async () => {
     smtp = await startSmtpReceiver({ isPlain: true });
-    mail = { SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, MAIL_FROM: "alerts@example.com" };
+    mail = { SMTP_URL: `smtp://127.0.0.1:${smtp.port}?from=alerts@example.com` };
     platform = await openTestPlatform(mail);
   });
   after(async () => {

@@ -24,7 +24,7 @@ describe("headwater catalogue", () => {
     const { HOME = "", PATH = "" } = process.env;
     system = await startSystem({
       ...{ npm_config_registry, npm_config_cache, HOME, PATH },
-      ...{ CACHE_DIR: registry.cacheDir, RATE_LIMIT_PER_SECOND: "0" },
+      ...{ CACHE_DIR: registry.cacheDir, RATE_LIMITS: "api:0" },
     });
   });
   after(async () => {

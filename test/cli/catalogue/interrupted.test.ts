@@ -16,7 +16,7 @@ describe("headwater catalogue, interrupted", () => {
   let env: Record<string, string>;
 
   before(async () => {
-    system = await startSystem({ RUN_TIMEOUT: "8s", RATE_LIMIT_PER_SECOND: "0" });
+    system = await startSystem({ TIMEOUTS: "run:8s", RATE_LIMITS: "api:0" });
   });
   after(() => system.stop());
   beforeEach(async () => {

@@ -18,7 +18,7 @@ describe("a new SECRETS_KEY under load", function () {
   before(async () => {
     receiver = await startReceiver();
     // No process is killed here, and one that a busy machine holds up must not lose its jobs to another.
-    lab = await openLab({ env: { STALLED_AFTER: "30s", DELIVERY_TIMEOUT: "30s" } });
+    lab = await openLab({ env: { TIMEOUTS: "stalled:30s,attempt:30s" } });
   });
   after(async () => {
     await lab?.close();

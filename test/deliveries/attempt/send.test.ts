@@ -23,7 +23,7 @@ describe("sending one attempt", () => {
   let receiver: Receiver;
 
   before(async () => {
-    platform = await openTestPlatform({ DELIVERY_TIMEOUT: "500ms" }, { process: "deliveries" });
+    platform = await openTestPlatform({ TIMEOUTS: "attempt:500ms" }, { process: "deliveries" });
   });
   after(() => platform.destroy());
   beforeEach(async () => {

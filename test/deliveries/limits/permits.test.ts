@@ -11,7 +11,7 @@ describe("permits of a process", () => {
 
   beforeEach(async () => {
     platform = await openTestPlatform(
-      { STALLED_AFTER: "200ms", DELIVERY_PER_WEBHOOK: "1" },
+      { TIMEOUTS: "stalled:200ms", CONCURRENCY: "webhook:1" },
       { process: "deliveries" },
     );
   });

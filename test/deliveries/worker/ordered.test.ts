@@ -106,7 +106,7 @@ describe("drain of an ordered webhook", () => {
 
   it("holds its permit for as long as an attempt takes, and not for long after its process was killed", async () => {
     await platform.destroy();
-    await openWith({ STALLED_AFTER: "500ms" });
+    await openWith({ TIMEOUTS: "stalled:500ms" });
     listener = await subscribeLimited(platform, endpoint.url, { ordered: true });
     const ttlMs = permitTtlMs(platform);
     for (const event of eventsInOrder(2, now)) await record(event);

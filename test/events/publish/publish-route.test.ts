@@ -196,10 +196,7 @@ describe("events published over HTTP", () => {
 
 describe("events published over HTTP", () => {
   it("are not counted against the limit of requests, which holds for others of the same key", async () => {
-    const system = await startSystem(
-      { RATE_LIMIT_PER_SECOND: "1", RATE_LIMIT_BURST: "2" },
-      { workers: false },
-    );
+    const system = await startSystem({ RATE_LIMITS: "api:1" }, { workers: false });
     try {
       const api = await system.user();
       const { id } = await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } });
