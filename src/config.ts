@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { type Static, Type } from "typebox";
-import { DURATION, durationMs } from "./lib/duration.ts";
+import { SetupError } from "./lib/errors.ts";
+import { splitList } from "./lib/lists.ts";
 import { newAjv } from "./lib/new-ajv.ts";
 import { patternInWords, wordsOfPattern } from "./lib/pattern-words.ts";
-import { SetupError } from "./lib/setup-error.ts";
 import { parseMailUrl } from "./lib/smtp-url.ts";
-import { splitList } from "./lib/split-list.ts";
-import { version } from "./lib/version.ts";
+import { DURATION, durationMs } from "./lib/time.ts";
+import { version } from "./lib/versions.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits, QUOTA } from "./limits/plan-limits.ts";

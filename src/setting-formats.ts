@@ -1,9 +1,9 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { NONE } from "./egress/dial.ts";
-import { isLoopback } from "./lib/is-loopback.ts";
+import { isLoopback } from "./lib/hosts.ts";
+import { splitList } from "./lib/lists.ts";
 import { parseMailUrl } from "./lib/smtp-url.ts";
-import { splitList } from "./lib/split-list.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { parsePlanLimits, QUOTA } from "./limits/plan-limits.ts";
 import { parseSignInRules } from "./openid/rules.ts";

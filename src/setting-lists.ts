@@ -1,5 +1,5 @@
-import { durationMs } from "./lib/duration.ts";
-import { splitList } from "./lib/split-list.ts";
+import { splitList } from "./lib/lists.ts";
+import { durationMs } from "./lib/time.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { consumedQueues } from "./queues/index.ts";
 

@@ -1,7 +1,7 @@
 import "../src/lib/require-node.ts";
 
 import { startMailing } from "../src/alerts/send/start-mailing.ts";
-import { settlesWithin } from "../src/lib/deadline.ts";
+import { settlesWithin } from "../src/lib/time.ts";
 import type { Platform } from "../src/platform.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
 import { runs } from "../src/queues/runs.ts";

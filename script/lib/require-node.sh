@@ -1,5 +1,5 @@
 # Sourced by the scripts: an old Node would otherwise end in a syntax error of some dependency. The exit code is EXIT_CONFIG of
-# src/lib/setup-error.ts.
+# src/lib/errors.ts.
 if ! command -v node >/dev/null 2>&1; then
   echo "Headwater needs Node.js 20.19 or newer, and there is no node on the PATH: install it first" >&2
   exit 78

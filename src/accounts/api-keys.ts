@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Caller } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";

@@ -1,6 +1,6 @@
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Invitation, Invitations } from "../models/invitation.ts";
 import { Memberships, Organizations } from "../models/organization.ts";

@@ -1,5 +1,5 @@
 import { AppError, notFound } from "../lib/errors.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import type { Platform } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import {

@@ -1,6 +1,6 @@
 import { invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";

@@ -5,7 +5,7 @@ import { presentDelivery } from "../deliveries/present.ts";
 import { findEmitter } from "../events/find-emitter.ts";
 import { LiveStream, openStream, streamEvents } from "../events/live.ts";
 import { notFound } from "../lib/errors.ts";
-import { eventMs } from "../lib/event-id.ts";
+import { eventMs } from "../lib/ids.ts";
 import type { Delivery } from "../models/delivery.ts";
 import type { RunRecord } from "../models/run.ts";
 import type { Platform } from "../platform.ts";

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { ownDestination } from "../destinations/destinations.ts";
-import { MAX_LIMIT } from "../http/pagination.ts";
+import { MAX_LIMIT } from "../http/common-parameters.ts";
 import { data, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
-import { eventScore } from "../lib/event-id.ts";
+import { eventScore } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ownSource } from "../sources/routes.ts";
 import { ownWebhook, requireWebhooks } from "../webhooks/find.ts";

@@ -1,4 +1,4 @@
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import type { Platform } from "../platform.ts";
 import { hourOf, percentileOf, type Rollup, Rollups, rollupId } from "../store/rollups.ts";
 import type { HourStats, Stats } from "./schema.ts";

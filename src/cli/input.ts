@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { text as textOf } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
-import { durationMs } from "../lib/duration.ts";
 import { AppError } from "../lib/errors.ts";
 import { JsonText } from "../lib/json-text.ts";
+import { durationMs } from "../lib/time.ts";
 import type { AppEventRules } from "../models/app.ts";
 
 /** What was typed can't be meant: exit code 2. `message` begins with the option or argument. */

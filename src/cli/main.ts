@@ -1,7 +1,7 @@
 import "../lib/require-node.ts";
 
 import { type Command, CommanderError } from "commander";
-import { exitCodeOf } from "../lib/setup-error.ts";
+import { exitCodeOf } from "../lib/errors.ts";
 import { UsageError } from "./input.ts";
 import { plain } from "./output.ts";
 import { createProgram } from "./program.ts";

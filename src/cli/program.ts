@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { version } from "../lib/version.ts";
+import { version } from "../lib/versions.ts";
 import { applyCommand } from "./apply/command.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { childrenGiveWay } from "../fairness/niceness.ts";
 import { Slots } from "../fairness/slots.ts";
-import { settlesWithin, withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Esbuild, type StartedEsbuild, startEsbuild } from "../lib/new-esbuild.ts";
+import { settlesWithin, withDeadline } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 export type { Esbuild } from "../lib/new-esbuild.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../lib/errors.ts";
-import { folderBytes } from "../sandbox/measure-folder.ts";
+import { folderBytes } from "../lib/folders.ts";
 import { type PackageCopy, sharePackages } from "./share-packages.ts";
 
 /** What a set takes on disk. */

@@ -1,5 +1,5 @@
 import { AppError } from "../lib/errors.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { type Component, Components } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 

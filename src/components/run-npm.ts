@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { giveWay } from "../fairness/niceness.ts";
+import { exceedsLimit, type FolderLimit } from "../lib/folders.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
 import { hostAndPort, openRegistryProxy, type RegistryProxy } from "./registry-proxy.ts";
 
 /** npm's error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and its message, for the log. */

@@ -3,7 +3,7 @@ import { checkQuota } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { Slots } from "../fairness/slots.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Component, type ComponentRow, Components } from "../models/component.ts";
 import type { Platform } from "../platform.ts";

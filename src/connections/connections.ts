@@ -1,7 +1,7 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { AppEventRules } from "../models/app.ts";
 import { type Connection, Connections } from "../models/connection.ts";

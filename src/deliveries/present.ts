@@ -1,5 +1,5 @@
 import { shownOrg } from "../accounts/shown-org.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import type { ActionOutput, AttemptRecord, Delivery } from "../models/delivery.ts";
 import type { Recovery } from "../models/webhook.ts";
 import { traceIdOf } from "../tracing/trace-context.ts";

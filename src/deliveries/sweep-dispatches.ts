@@ -1,5 +1,5 @@
-import { groupBy } from "../lib/group-by.ts";
 import { newToken } from "../lib/ids.ts";
+import { groupBy } from "../lib/lists.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";

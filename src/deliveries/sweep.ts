@@ -1,5 +1,5 @@
 import { type FairBatch, type OfAccounts, openFairBatches } from "../fairness/batches.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { ofPart, type Part } from "../lib/part.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { checkUrlText } from "../egress/check-url.ts";
-import { bareHost } from "../lib/bare-host.ts";
 import { invalidField } from "../lib/errors.ts";
+import { bareHost } from "../lib/hosts.ts";
 import { checkPublicHost } from "../webhooks/check-webhook-url.ts";
 
 /** The URL of a server, taken apart. */

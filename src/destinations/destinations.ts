@@ -3,7 +3,7 @@ import { type Deployer, ownDeployer } from "../components/deployer.ts";
 import { fieldsOfUses, type Uses, withUses } from "../components/mark-used.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { SourceMemories } from "../models/source.ts";
 import {
   type Destination,

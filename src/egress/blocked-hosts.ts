@@ -1,4 +1,4 @@
-import { bareHost } from "../lib/bare-host.ts";
+import { bareHost } from "../lib/hosts.ts";
 import { effectiveAddresses, isOwnAddress } from "./address-rules.ts";
 import type { Resolve } from "./resolve.ts";
 

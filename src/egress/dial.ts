@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from "node:net";
-import { bareHost } from "../lib/bare-host.ts";
-import { withDeadline } from "../lib/deadline.ts";
+import { bareHost } from "../lib/hosts.ts";
+import { withDeadline } from "../lib/time.ts";
 import {
   type AddressRules,
   effectiveAddresses,

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { bareHost } from "../lib/bare-host.ts";
+import { bareHost } from "../lib/hosts.ts";
 import { EgressError } from "./egress-error.ts";
 
 export interface TlsOptions {

@@ -1,5 +1,5 @@
-import { groupBy } from "../lib/group-by.ts";
 import { JsonText, jsonTextOf } from "../lib/json-text.ts";
+import { groupBy } from "../lib/lists.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { LogEntry } from "../store/event-log.ts";
 import { streamOf } from "../store/event-summary.ts";

@@ -1,7 +1,7 @@
 import { hasRecordedFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
 import { createDeferredBatcher } from "../lib/batcher.ts";
-import { eventScore } from "../lib/event-id.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { eventScore } from "../lib/ids.ts";
+import { groupBy } from "../lib/lists.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import { TransformedPayloads } from "../models/transformed-payload.ts";

@@ -1,10 +1,9 @@
 import { ALERTS } from "../alerts/raise.ts";
 import { Breaks } from "../fairness/thread.ts";
 import { AppError, notFound } from "../lib/errors.ts";
-import { eventScore } from "../lib/event-id.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { hopsField } from "../lib/hops.ts";
-import { timeOfId } from "../lib/ids.ts";
+import { eventScore, timeOfId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, storedEventId } from "../models/event.ts";
 import type { Subscription } from "../models/subscription.ts";

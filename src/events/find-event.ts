@@ -1,6 +1,5 @@
 import { invalidField, notFound } from "../lib/errors.ts";
-import { eventScore } from "../lib/event-id.ts";
-import { isId } from "../lib/ids.ts";
+import { eventScore, isId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";

@@ -1,7 +1,7 @@
 import { deleteKeptLater } from "../accepted/keep.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { type Emission, type EmissionsJob, emissionProblem, emissionsIn } from "../queues/emissions.ts";
 import { jobOf } from "../queues/publish-emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";

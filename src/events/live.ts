@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from "node:stream";
 import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
-import { eventScore } from "../lib/event-id.ts";
+import { eventScore } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";

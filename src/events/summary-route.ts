@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { plainCursor } from "../http/pagination.ts";
+import { plainCursor } from "../http/common-parameters.ts";
 import { page } from "../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";

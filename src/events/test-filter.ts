@@ -1,4 +1,4 @@
-import { eventMs } from "../lib/event-id.ts";
+import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary } from "../store/event-summary.ts";

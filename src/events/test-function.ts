@@ -8,8 +8,7 @@ import {
   type FunctionOutcome,
   openCallFunction,
 } from "../functions/call-function.ts";
-import { eventMs } from "../lib/event-id.ts";
-import { newToken } from "../lib/ids.ts";
+import { eventMs, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import type { LogLine } from "../sandbox/protocol.ts";

@@ -1,8 +1,8 @@
 import { presentWithAttempts } from "../deliveries/present.ts";
 import { notFound } from "../lib/errors.ts";
-import { eventMs } from "../lib/event-id.ts";
+import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { type StoredEvent, storedEventId } from "../models/event.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";

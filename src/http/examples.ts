@@ -1,4 +1,4 @@
-import { responseFields } from "./fields.ts";
+import { responseFields } from "./common-parameters.ts";
 import type { AnyRoute } from "./route.ts";
 import { compileCheck } from "./validate.ts";
 

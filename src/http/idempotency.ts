@@ -3,8 +3,8 @@ import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { respondProblem } from "./problem.ts";
 import { requestState } from "./request-log.ts";
-import { respondProblem } from "./respond-error.ts";
 
 /** What identifies a request: the same `Idempotency-Key` with a different `request` is a conflict. */
 export interface KeyedRequest {

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
+import { isPaged, queryParametersOf } from "./common-parameters.ts";
 import { checkExamples } from "./examples.ts";
-import { INTRODUCTION } from "./introduction.ts";
 import {
   collectSchemas,
   FIXED_HEADERS,
@@ -11,10 +11,8 @@ import {
   type SchemaCollection,
   successHeaders,
 } from "./openapi-components.ts";
-import { WEBHOOKS } from "./openapi-webhooks.ts";
-import { isPaged } from "./pagination.ts";
+import { INTRODUCTION, WEBHOOKS } from "./openapi-fixed.ts";
 import { PROBLEMS } from "./problem.ts";
-import { queryParametersOf } from "./request-parameters.ts";
 import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
 

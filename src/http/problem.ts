@@ -1,4 +1,6 @@
-import { AppError, type ErrorCode, type FieldError } from "../lib/errors.ts";
+import type { Context, Middleware } from "koa";
+import { AppError, type ErrorCode, type FieldError, notFound } from "../lib/errors.ts";
+import { requestState } from "./request-log.ts";
 
 /**
  * An RFC 9457 problem. `error` repeats `detail`, because clients of this kind of API read it (docs/design.md#errors).
@@ -136,5 +138,32 @@ export function problemOf(error: unknown): ProblemResponse {
       error: detail,
       ...(fields.length > 0 && { errors: fields }),
     },
+  };
+}
+
+/** Responds with the problem of `error`; an unexpected error is also logged with its cause. */
+export function respondProblem(ctx: Context, error: unknown): void {
+  const { problem, headers } = problemOf(error);
+  const state = requestState(ctx);
+  if (problem.status === 500) state.log.error({ err: error }, "request failed");
+  state.error = problem.detail;
+  ctx.status = problem.status;
+  ctx.set(headers);
+  ctx.body = problem;
+  ctx.type = "application/problem+json";
+}
+
+/**
+ * Turns every error into a response; comes right after `requestLog`. A request that no middleware has handled becomes a
+ * 404. Koa's own error handler, which drops headers and sends plain text, is only reached if this one fails.
+ */
+export function respondError(): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body === undefined) throw notFound("path");
+    } catch (error) {
+      respondProblem(ctx, error);
+    }
   };
 }

@@ -2,10 +2,15 @@ import type { Context } from "koa";
 import { Type } from "typebox";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
 import type { PageRequest } from "../store/page.ts";
-import type { ReadBody } from "./body/read-json-body.ts";
-import { type FieldFilter, readFieldFilter, responseFields } from "./fields.ts";
-import { isPaged, readPage } from "./pagination.ts";
-import { queryParametersOf } from "./request-parameters.ts";
+import {
+  type FieldFilter,
+  isPaged,
+  queryParametersOf,
+  readFieldFilter,
+  readPage,
+  responseFields,
+} from "./common-parameters.ts";
+import type { ReadBody } from "./json-body.ts";
 import type { AnyRoute } from "./route.ts";
 import { type Check, type Coerce, compileCheck, compileCoerce } from "./validate.ts";
 

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Page } from "../store/page.ts";
-import type { CursorCodec } from "./pagination.ts";
+import type { CursorCodec } from "./common-parameters.ts";
 
 /** `{data: <object>}` (docs/rest-api.md#resources). */
 export interface DataResponse<Schema extends TSchema = TSchema> {

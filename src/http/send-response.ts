@@ -2,8 +2,13 @@ import type { Context } from "koa";
 import type { TSchema } from "typebox";
 import { stringifyJson } from "../lib/json-text.ts";
 import { mapPage, type Page, type PageRequest, WHOLE_LIST } from "../store/page.ts";
-import { type FieldFilter, filterFields, responseFields } from "./fields.ts";
-import { isPaged, pageEnvelope } from "./pagination.ts";
+import {
+  type FieldFilter,
+  filterFields,
+  isPaged,
+  pageEnvelope,
+  responseFields,
+} from "./common-parameters.ts";
 import type { ResponseSpec } from "./response.ts";
 import { type Check, compileCheck } from "./validate.ts";
 

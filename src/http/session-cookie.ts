@@ -1,5 +1,6 @@
 import type { Context } from "koa";
-import { isLoopback } from "../lib/is-loopback.ts";
+import { AppError } from "../lib/errors.ts";
+import { isLoopback } from "../lib/hosts.ts";
 
 /**
  * The cookie of a session (docs/decisions/0024-sessions.md). With the prefix, browsers take it over https only, for all
@@ -64,4 +65,33 @@ export function withoutSessionCookie(header: string): string | undefined {
   const isSession = (pair: string) => OWN_NAMES.includes(pair.split("=")[0]?.trim() ?? "");
   const others = header.split(";").filter(pair => !isSession(pair));
   return others.join(";").trim() || undefined;
+}
+
+const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);
+
+/** Returns true if the request's `Origin` is this server's: the host of the request, or `PUBLIC_URL`'s origin. */
+export function hasOwnOrigin(ctx: Context, publicUrl: string): boolean {
+  const origin = originOf(ctx.get("origin"));
+  return origin !== null && (new URL(origin).host === ctx.host || origin === originOf(publicUrl));
+}
+
+/**
+ * Throws `forbidden` for a request with a session's cookie that a page of another origin may have made
+ * (docs/decisions/0024-sessions.md). Another port or a sibling domain is the same site, to which SameSite=Lax sends the
+ * cookie. What browsers say in `Sec-Fetch-Site` decides; without it, a change must name an `Origin` that is this server's.
+ * A read without either header changes nothing, and no other origin may see its response.
+ */
+export function requireOwnPage(ctx: Context, publicUrl: string): void {
+  const isRead = ctx.method === "GET" || ctx.method === "HEAD";
+  const site = ctx.get("sec-fetch-site");
+  const isOwn =
+    site === ""
+      ? isRead || hasOwnOrigin(ctx, publicUrl)
+      : site === "same-origin" || (isRead && site === "none");
+  if (!isOwn) throw new AppError("forbidden", "a session is accepted from this server's own pages only");
+}
+
+/** As `requireOwnPage`, for a request that starts a session: programs, which send neither header, may start one too. */
+export function requireNoForeignPage(ctx: Context, publicUrl: string): void {
+  if (ctx.get("sec-fetch-site") !== "" || ctx.get("origin") !== "") requireOwnPage(ctx, publicUrl);
 }

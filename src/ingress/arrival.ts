@@ -1,9 +1,8 @@
 import type { Context } from "koa";
-import { readBytes } from "../http/body/read-bytes.ts";
-import { clientAddress } from "../http/client-address.ts";
+import { readBytes } from "../http/body.ts";
+import { beforeProxy, clientAddress } from "../http/client-address.ts";
 import { withoutSessionCookie } from "../http/session-cookie.ts";
-import { beforeProxy } from "../http/trusted-proxy.ts";
-import { ingressBase } from "../lib/ingress-address.ts";
+import { ingressBase } from "../lib/hosts.ts";
 import type { Platform } from "../platform.ts";
 import type { Enqueue } from "./enqueue.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";

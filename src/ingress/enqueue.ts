@@ -1,7 +1,7 @@
 import { type AcceptDeps, acceptRuns } from "../accepted/accept-runs.ts";
 import { type LimitDeps, queueBounds } from "../accounts/limits.ts";
 import { createBatcher } from "../lib/batcher.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import type { Source } from "../models/source.ts";
 import { runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";

@@ -1,4 +1,4 @@
-import { decode, withoutMark } from "../http/body/charset.ts";
+import { decode, withoutMark } from "../http/body.ts";
 import { collect, parseBody } from "./parse-body.ts";
 
 /** The event that `run` receives for an HTTP request (docs/component-api.md#events-given-to-run). */

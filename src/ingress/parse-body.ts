@@ -1,6 +1,6 @@
 import { MIMEType, type TextDecoder } from "node:util";
 import { Response } from "undici";
-import { charsetOf, decode, decoderOf, decodeWith } from "../http/body/charset.ts";
+import { charsetOf, decode, decoderOf, decodeWith } from "../http/body.ts";
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { scanJson } from "../lib/scan-json.ts";
 import { LIMITS } from "../limits/catalogue.ts";

@@ -1,6 +1,6 @@
 import type { Middleware } from "koa";
 import { notFound } from "../lib/errors.ts";
-import { INGRESS_PREFIX } from "../lib/ingress-address.ts";
+import { INGRESS_PREFIX } from "../lib/hosts.ts";
 import type { Platform } from "../platform.ts";
 
 /** Returns true for a path below which endpoints of sources are. */

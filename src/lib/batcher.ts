@@ -1,5 +1,5 @@
 import { AppError } from "./errors.ts";
-import { groupBy } from "./group-by.ts";
+import { groupBy } from "./lists.ts";
 
 /** The share of a batch above which an entry is heavy. */
 const HEAVY_SHARE = 1 / 8;

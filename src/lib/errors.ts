@@ -51,3 +51,35 @@ export function invalidField(where: FieldError["in"], path: string, message: str
 export function notFound(what: string): AppError {
   return new AppError("not-found", `${what} not found`);
 }
+
+/** Exit code of a process with unusable settings (EX_CONFIG): starting it again can't help. */
+export const EXIT_CONFIG = 78;
+
+/**
+ * Settings, or stores that they name, with which a process must not start. `message` is one line that names the setting and
+ * holds no secret.
+ */
+export class SetupError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replace(/\s+/g, " "), options);
+    this.name = "SetupError";
+  }
+}
+
+/** Returns the exit code of a process that can't start. */
+export const exitCodeOf = (error: unknown): number => (error instanceof SetupError ? EXIT_CONFIG : 1);
+
+/** What OpenSSL and Node say of a certificate that can't be verified. */
+const CODES = new Set<unknown>([
+  ...["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
+  ...["UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_UNTRUSTED", "CERT_REJECTED"],
+  ...["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID", "INVALID_CA"],
+]);
+
+/** Returns true if the error, or one that caused it, says that a server's certificate can't be verified. */
+export function isUntrustedCertificate(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (CODES.has((one as NodeJS.ErrnoException).code)) return true;
+  }
+  return false;
+}

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { createHash, hash, timingSafeEqual } from "node:crypto";
 import { customAlphabet } from "nanoid";
 
 /** In ASCII order, so that ids sort by the time they start with. */
@@ -89,4 +89,33 @@ export function isToken(text: string): boolean {
 /** Returns true if the text has the form of an id with this prefix. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[A-Za-z0-9]{16}$/.test(text.slice(prefix.length + 1));
+}
+
+/** Event ids in one millisecond; beyond that the next millisecond's are used. Keeps scores below 2^53 until 2248. */
+export const SLOTS_PER_MS = 1024;
+
+/** Returns the event id, `<epoch_milliseconds>-<sequence>`, of a score. */
+export function eventIdOf(score: number): string {
+  return `${Math.floor(score / SLOTS_PER_MS)}-${score % SLOTS_PER_MS}`;
+}
+
+/** Returns the Unix milliseconds of an event id. */
+export function eventMs(eventId: string): number {
+  return Number.parseInt(eventId, 10);
+}
+
+/**
+ * Returns the score by which event ids are ordered; null if the text is not an event id. A sequence beyond the slots sorts
+ * after all events of its millisecond, so that any well-formed id may bound a range.
+ */
+export function eventScore(eventId: string): number | null {
+  const match = /^([0-9]{1,13})-([0-9]{1,10})$/.exec(eventId);
+  if (!match) return null;
+  return Number(match[1]) * SLOTS_PER_MS + Math.min(Number(match[2]), SLOTS_PER_MS - 1);
+}
+
+/** Compares two texts in a time that depends on neither of them, nor on their lengths. */
+export function isSameSecret(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
 }

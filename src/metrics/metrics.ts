@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { droppedLines } from "../lib/log-output.ts";
+import { droppedLines } from "../lib/logger.ts";
 import {
   CATALOGUE,
   type CounterEntry,

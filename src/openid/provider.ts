@@ -1,9 +1,8 @@
 import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from "openid-client";
 import type { Egress } from "../egress/agent.ts";
 import { fetchThrough } from "../egress/fetch.ts";
-import { cachedFor } from "../lib/cached-for.ts";
-import { isLoopback } from "../lib/is-loopback.ts";
-import { loadLater } from "../lib/load-later.ts";
+import { isLoopback } from "../lib/hosts.ts";
+import { cachedFor, loadLater } from "../lib/lazy.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { OpenIdError, toOpenIdError } from "./openid-error.ts";
 

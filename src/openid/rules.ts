@@ -1,4 +1,4 @@
-import { splitList } from "../lib/split-list.ts";
+import { splitList } from "../lib/lists.ts";
 import type { Claims } from "./provider.ts";
 
 /** Who becomes a member of which organization. */

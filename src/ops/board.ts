@@ -1,8 +1,8 @@
 import type { Context, Middleware } from "koa";
 import compose from "koa-compose";
-import { hasOwnOrigin } from "../http/own-page.ts";
+import { hasOwnOrigin } from "../http/session-cookie.ts";
 import { AppError } from "../lib/errors.ts";
-import { loadLater } from "../lib/load-later.ts";
+import { loadLater } from "../lib/lazy.ts";
 import type { Platform } from "../platform.ts";
 import { ADMIN_PATH, BOARD_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, SignIn, seeOther } from "./sign-in.ts";
 

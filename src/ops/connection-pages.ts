@@ -4,9 +4,13 @@ import { ConsentFailed } from "../connections/consent/consent-failed.ts";
 import { finishConsent } from "../connections/consent/finish.ts";
 import { type ConsentRequest, readTicket } from "../connections/consent/ticket.ts";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
-import { requireNoForeignPage } from "../http/own-page.ts";
 import { requestState } from "../http/request-log.ts";
-import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../http/session-cookie.ts";
+import {
+  readSessionCookie,
+  requireNoForeignPage,
+  sessionCookieOf,
+  setSessionCookie,
+} from "../http/session-cookie.ts";
 import { AppError } from "../lib/errors.ts";
 import { isId, isToken, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";

@@ -1,6 +1,6 @@
 import type { Middleware } from "koa";
-import { cachedFor } from "../lib/cached-for.ts";
-import { withDeadline } from "../lib/deadline.ts";
+import { cachedFor } from "../lib/lazy.ts";
+import { withDeadline } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { probeMongo } from "../store/probe-mongo.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isSameSecret } from "../lib/same-secret.ts";
+import { isSameSecret } from "../lib/ids.ts";
 
 /** Returns true if a request carries `METRICS_TOKEN` as its bearer token. */
 export function hasToken({ headers }: IncomingMessage, token: string): boolean {

@@ -1,6 +1,6 @@
 import type { Middleware } from "koa";
-import { cachedFor } from "../lib/cached-for.ts";
 import { AppError, notFound } from "../lib/errors.ts";
+import { cachedFor } from "../lib/lazy.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";

@@ -1,10 +1,10 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context, Middleware } from "koa";
-import { readText } from "../http/body/read-text.ts";
+import { readText } from "../http/body.ts";
 import { clientAddress, clientKey } from "../http/client-address.ts";
-import { createGuessLimit } from "../http/guess-limit.ts";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
-import { isSameSecret } from "../lib/same-secret.ts";
+import { createGuessLimit } from "../http/rate-limit.ts";
+import { isSameSecret } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 

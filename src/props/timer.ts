@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import type { StoredTimer } from "../models/source.ts";
 import { cronFault, readCron } from "./cron.ts";
 

@@ -1,6 +1,6 @@
 import type { JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { asUnavailable, type RedisClient } from "../store/redis.ts";
 import { type Charge, type FairOrder, PRIORITY_WHEN_DUE } from "./fair-order.ts";

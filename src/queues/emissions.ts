@@ -1,6 +1,5 @@
 import { type Static, type TObject, Type } from "typebox";
-import { isDeeperThan } from "../lib/json-shape.ts";
-import { JsonText, parseAround } from "../lib/json-text.ts";
+import { isDeeperThan, JsonText, parseAround } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { patternInWords, wordsOfPattern } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";

@@ -1,4 +1,4 @@
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { enqueueAll, type Queues } from "./define-queue.ts";
 import { type Drain, deliveries, drainJobId } from "./deliveries.ts";
 

@@ -1,5 +1,5 @@
-import { withDeadline } from "../lib/deadline.ts";
-import { warnThrottled } from "../lib/warn-throttled.ts";
+import { warnThrottled } from "../lib/logger.ts";
+import { withDeadline } from "../lib/time.ts";
 import type { RedisKeys } from "../store/keys.ts";
 import { growQueueShards, type ShardCount } from "../store/queue-shards.ts";
 import { type AnyQueue, isSharded, type OpenQueue, openedQueue, type Queues } from "./define-queue.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Queue } from "bullmq";
 import type { Logger } from "pino";
-import { withDeadline } from "../lib/deadline.ts";
-import { warnThrottled } from "../lib/warn-throttled.ts";
+import { warnThrottled } from "../lib/logger.ts";
+import { withDeadline } from "../lib/time.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { AnyQueue, OpenQueue } from "./define-queue.ts";
 import { FairOrder } from "./fair-order.ts";

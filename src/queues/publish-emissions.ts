@@ -1,7 +1,7 @@
 import { createBatcher } from "../lib/batcher.ts";
 import { divide } from "../lib/divide.ts";
-import { groupBy } from "../lib/group-by.ts";
 import { jsonTextOf } from "../lib/json-text.ts";
+import { groupBy } from "../lib/lists.ts";
 import { enqueueAll, openedQueue, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 import { shardNumber } from "./shards.ts";

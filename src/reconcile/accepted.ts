@@ -1,6 +1,6 @@
 import { deleteKept, lostAfterMs } from "../accepted/keep.ts";
 import { type FairBatch, type OfAccounts, openFairBatches } from "../fairness/batches.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import { RunRecords } from "../models/run.ts";
 import { Sources } from "../models/source.ts";

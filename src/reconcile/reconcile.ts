@@ -1,6 +1,6 @@
-import { settlesWithin } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
 import type { HeldLock } from "../lib/held-lock.ts";
+import { settlesWithin } from "../lib/time.ts";
 import type { Platform } from "../platform.ts";
 import { readSetAside, removeSetAside, setAside } from "../store/set-aside.ts";
 import { type SweepStep, type SweepUnit, unitsOf } from "../store/sweep-turns.ts";

@@ -1,7 +1,7 @@
 import { findAccounts } from "../accounts/find-accounts.ts";
 import { isAccountId } from "../alerts/raise.ts";
 import { divide } from "../lib/divide.ts";
-import { SLOTS_PER_MS } from "../lib/event-id.ts";
+import { SLOTS_PER_MS } from "../lib/ids.ts";
 import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";

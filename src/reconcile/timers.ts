@@ -1,5 +1,5 @@
 import { hasId, hasNumber, ofPart, type Part } from "../lib/part.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, Sources, type StoredTimer, TICKING, TIMERS_CHANGED } from "../models/source.ts";
 import type { Platform } from "../platform.ts";

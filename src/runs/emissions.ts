@@ -1,4 +1,4 @@
-import { isDeeperThan } from "../lib/json-shape.ts";
+import { isDeeperThan } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";

@@ -1,7 +1,7 @@
 import { deleteKept } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";

@@ -1,5 +1,5 @@
 import { type AppError, invalidField } from "../lib/errors.ts";
-import { findKey, hasNul, isDeeperThan } from "../lib/json-shape.ts";
+import { findKey, hasNul, isDeeperThan } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { ComponentDescription } from "./protocol.ts";

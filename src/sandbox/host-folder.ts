@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type OwnedFolder, openOwnedFolder, removeAbandonedFolders } from "../lib/owned-folder.ts";
+import { type OwnedFolder, openOwnedFolder, removeAbandonedFolders } from "../lib/folders.ts";
 
 const PREFIX = "headwater-sandbox-";
 

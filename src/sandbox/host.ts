@@ -20,7 +20,7 @@ import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial, type Dial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
-import type { OwnedFolder } from "../lib/owned-folder.ts";
+import type { OwnedFolder } from "../lib/folders.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";

@@ -1,4 +1,4 @@
-import { settlesWithin } from "../lib/deadline.ts";
+import { settlesWithin } from "../lib/time.ts";
 import { hostError, SANDBOX_LOST } from "./host-error.ts";
 import type { CallError } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";

@@ -1,6 +1,6 @@
 import { chmod, chown, link, mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "../lib/owned-folder.ts";
+import { removeFolder } from "../lib/folders.ts";
 
 /** The files of one sandbox. A sandbox that has its own user id can't see the workspaces of other sandboxes. */
 export interface Workspace {

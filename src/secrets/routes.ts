@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { Type } from "typebox";
-import { createGuessLimit, type GuessLimit } from "../http/guess-limit.ts";
+import { createGuessLimit, type GuessLimit } from "../http/rate-limit.ts";
 import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField, notFound } from "../lib/errors.ts";

@@ -2,7 +2,7 @@ import type { ClientSession } from "mongoose";
 import { markComponentUsed } from "../components/mark-used.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Candidate } from "../queues/run-item.ts";

@@ -4,7 +4,7 @@ import type { Deployer } from "../components/deployer.ts";
 import { markComponentUsed } from "../components/mark-used.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";

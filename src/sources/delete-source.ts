@@ -1,6 +1,6 @@
 import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { StoredEvents } from "../models/event.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, SourceMemories, Sources } from "../models/source.ts";

@@ -1,6 +1,6 @@
 import { appEndpointUrl } from "../connections/events/endpoint.ts";
+import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { newToken } from "../lib/ids.ts";
-import { INGRESS_PREFIX, ingressBase } from "../lib/ingress-address.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";

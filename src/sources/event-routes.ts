@@ -9,8 +9,7 @@ import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.t
 import { accepted, page, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
-import { eventScore } from "../lib/event-id.ts";
-import { isId } from "../lib/ids.ts";
+import { eventScore, isId } from "../lib/ids.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";

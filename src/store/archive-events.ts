@@ -1,5 +1,4 @@
-import { SLOTS_PER_MS } from "../lib/event-id.ts";
-import { newToken } from "../lib/ids.ts";
+import { newToken, SLOTS_PER_MS } from "../lib/ids.ts";
 import {
   type ArchiveDeps,
   type ArchivedEvent,

@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import { Redis, type RedisOptions } from "ioredis";
-import { SetupError } from "../lib/setup-error.ts";
-import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
+import { isUntrustedCertificate, SetupError } from "../lib/errors.ts";
 import type { RedisTls } from "./redis-settings.ts";
 import type { RedisServer } from "./redis-url.ts";
 import { speaksRedis, speaksTls } from "./what-speaks.ts";

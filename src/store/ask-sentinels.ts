@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { SetupError } from "../lib/setup-error.ts";
+import { SetupError } from "../lib/errors.ts";
 import { addressOf, askRedis } from "./ask-redis.ts";
 import { fieldOf } from "./info.ts";
 import type { RedisSettings } from "./redis-settings.ts";

@@ -1,5 +1,5 @@
 import { type Connection, Schema } from "mongoose";
-import { eventScore } from "../lib/event-id.ts";
+import { eventScore } from "../lib/ids.ts";
 import { type EventRange, STREAMS } from "./event-summary.ts";
 import type { EventStream, RedisKeys } from "./keys.ts";
 import { collection, schemaOptions } from "./mongo.ts";

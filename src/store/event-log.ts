@@ -1,4 +1,4 @@
-import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../lib/event-id.ts";
+import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import {

@@ -1,4 +1,4 @@
-import { eventMs } from "../lib/event-id.ts";
+import { eventMs } from "../lib/ids.ts";
 import { type JsonText, parseAround } from "../lib/json-text.ts";
 import type { EventStream } from "./keys.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { SetupError } from "../lib/setup-error.ts";
+import { SetupError } from "../lib/errors.ts";
 import { addressOf, askRedis } from "./ask-redis.ts";
 import { askSentinel } from "./ask-sentinels.ts";
 import { fieldOf } from "./info.ts";

@@ -1,6 +1,5 @@
 import mongoose, { type Connection } from "mongoose";
-import { SetupError } from "../lib/setup-error.ts";
-import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
+import { isUntrustedCertificate, SetupError } from "../lib/errors.ts";
 
 const { MongoServerError } = mongoose.mongo;
 /** By name: the driver's parser of URLs has a `MongoParseError` of its own. */

@@ -1,5 +1,5 @@
 import { divide } from "../lib/divide.ts";
-import { SLOTS_PER_MS } from "../lib/event-id.ts";
+import { SLOTS_PER_MS } from "../lib/ids.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";

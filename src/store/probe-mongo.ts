@@ -1,5 +1,5 @@
 import type { Connection } from "mongoose";
-import { withDeadline } from "../lib/deadline.ts";
+import { withDeadline } from "../lib/time.ts";
 import { asSetupError } from "./mongo-setup.ts";
 
 /** A write is tested at most this often, however often a load balancer asks. Milliseconds. */

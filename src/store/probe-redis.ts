@@ -1,5 +1,5 @@
 import { Cluster, Command } from "ioredis";
-import { SetupError } from "../lib/setup-error.ts";
+import { SetupError } from "../lib/errors.ts";
 import { fieldOf } from "./info.ts";
 import { infoOfMasters, mastersOf } from "./masters.ts";
 import type { RedisClient } from "./redis.ts";

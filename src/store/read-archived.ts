@@ -1,4 +1,4 @@
-import { eventScore } from "../lib/event-id.ts";
+import { eventScore } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type ArchiveDeps, findArchive, isHere } from "./event-archive.ts";
 import { type EventSummary, summariesOf, summaryOf } from "./event-summary.ts";

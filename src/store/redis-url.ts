@@ -1,5 +1,5 @@
-import { bareHost } from "../lib/bare-host.ts";
-import { splitList } from "../lib/split-list.ts";
+import { bareHost } from "../lib/hosts.ts";
+import { splitList } from "../lib/lists.ts";
 
 /** How Redis serves: one server, a Redis Cluster, or a server that Sentinels watch. */
 export type RedisMode = "single" | "cluster" | "sentinel";

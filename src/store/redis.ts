@@ -1,7 +1,7 @@
 import "./fast-strings.ts";
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
-import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
+import { withDeadline } from "../lib/time.ts";
 import { tlsFor } from "./ask-redis.ts";
 import { joinWrites } from "./join-writes.ts";
 import type { RedisTarget } from "./redis-settings.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../lib/errors.ts";
-import { eventScore } from "../lib/event-id.ts";
+import { eventScore } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type ArchiveDeps, archiveKeys, findArchive, isHere } from "./event-archive.ts";
 import { STREAMS } from "./event-summary.ts";

@@ -1,6 +1,6 @@
 import type { Connection } from "mongoose";
-import { SetupError } from "../lib/setup-error.ts";
-import { judgeVersion, SUPPORTED, type Supported } from "../lib/supported-versions.ts";
+import { SetupError } from "../lib/errors.ts";
+import { judgeVersion, SUPPORTED, type Supported } from "../lib/versions.ts";
 import { fieldOf } from "./info.ts";
 import { infoOfMasters } from "./masters.ts";
 import type { RedisClient } from "./redis.ts";

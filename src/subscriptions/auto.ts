@@ -2,7 +2,7 @@ import type { ClientSession } from "mongoose";
 import { checkCount } from "../accounts/check-count.ts";
 import { saveFunction } from "../functions/save-function.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";

@@ -3,7 +3,7 @@ import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { saveFunction } from "../functions/save-function.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";

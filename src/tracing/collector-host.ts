@@ -1,4 +1,4 @@
-import { bareHost } from "../lib/bare-host.ts";
+import { bareHost } from "../lib/hosts.ts";
 
 /**
  * Returns where the collector listens, for the egress guard, which keeps deliveries and component code from it as from the

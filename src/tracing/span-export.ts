@@ -17,8 +17,8 @@ import {
   BatchSpanProcessor,
   type SpanExporter,
 } from "@opentelemetry/sdk-trace-base";
-import { settlesWithin } from "../lib/deadline.ts";
-import { warnThrottled } from "../lib/warn-throttled.ts";
+import { warnThrottled } from "../lib/logger.ts";
+import { settlesWithin } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Span, SpanAttributes, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
 import { spanIdOf, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";

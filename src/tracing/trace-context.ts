@@ -1,4 +1,4 @@
-import { splitList } from "../lib/split-list.ts";
+import { splitList } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /**

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import type { Config } from "../config.ts";
 import { mayConnect, parseCidrs } from "../egress/address-rules.ts";
 import { checkUrl } from "../egress/check-url.ts";
-import { bareHost } from "../lib/bare-host.ts";
 import { type FieldError, invalidField } from "../lib/errors.ts";
+import { bareHost } from "../lib/hosts.ts";
 
 /**
  * Checks the url of a webhook and returns it. `location` is the part of the request that has the url. Throws `invalid` for

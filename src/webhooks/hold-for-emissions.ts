@@ -1,4 +1,4 @@
-import { groupBy } from "../lib/group-by.ts";
+import { groupBy } from "../lib/lists.ts";
 import { Memberships } from "../models/organization.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";

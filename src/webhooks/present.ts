@@ -1,5 +1,5 @@
 import { shownOrg } from "../accounts/shown-org.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { disableWarning } from "./health.ts";

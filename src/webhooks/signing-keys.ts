@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import type { SigningKey, Webhook } from "../models/webhook.ts";
 import type { Secrets } from "../store/secrets.ts";
 

@@ -2,7 +2,7 @@ import { checkCount } from "../accounts/check-count.ts";
 import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";

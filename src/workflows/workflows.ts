@@ -1,7 +1,7 @@
 import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { StoredEvents } from "../models/event.ts";
 import { Organizations } from "../models/organization.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";

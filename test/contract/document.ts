@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { routes } from "../../src/app.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
-import { version } from "../../src/lib/version.ts";
+import { version } from "../../src/lib/versions.ts";
 import type { ApiResponse } from "../support/api.ts";
 
 interface DocumentedResponse {

@@ -1,5 +1,5 @@
 import { routes } from "../../src/app.ts";
-import { rowIdCursor } from "../../src/http/pagination.ts";
+import { rowIdCursor } from "../../src/http/common-parameters.ts";
 import { shortPath } from "../../src/http/router.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { openWorld } from "./open-world.ts";

@@ -14,7 +14,7 @@ import { planOf } from "../../src/accounts/users.ts";
 import { raiseAlert } from "../../src/alerts/raise.ts";
 import { routes } from "../../src/app.ts";
 import { storedBundle } from "../../src/components/stored-bundle.ts";
-import { rowIdCursor } from "../../src/http/pagination.ts";
+import { rowIdCursor } from "../../src/http/common-parameters.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { BundleChunks, BundleParts, Bundles, chunkId } from "../../src/models/component.ts";
 import { Mailboxes } from "../../src/models/mailbox.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { responseFields } from "../../src/http/fields.ts";
+import { responseFields } from "../../src/http/common-parameters.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import type { ApiResponse, Problem } from "../support/api.ts";
 import { type ExampleRequest, exampleRequest, send } from "./requests.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { DEFAULT_LIMIT, isPaged, rowIdCursor } from "../../src/http/pagination.ts";
+import { DEFAULT_LIMIT, isPaged, rowIdCursor } from "../../src/http/common-parameters.ts";
 import type { PageOptions } from "../../src/http/response.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
-import { eventScore } from "../../src/lib/event-id.ts";
+import { eventScore } from "../../src/lib/ids.ts";
 import type { Page, Problem } from "../support/api.ts";
 import { type List, openList } from "./lists.ts";
 import type { Owner, World } from "./things.ts";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { publishComponent } from "../../src/components/publish.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
-import { eventScore } from "../../src/lib/event-id.ts";
-import { newId, newToken } from "../../src/lib/ids.ts";
+import { eventScore, newId, newToken } from "../../src/lib/ids.ts";
 import { type Component, Components } from "../../src/models/component.ts";
 import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";

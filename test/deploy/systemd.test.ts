@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { EXIT_CONFIG } from "../../src/lib/setup-error.ts";
+import { EXIT_CONFIG } from "../../src/lib/errors.ts";
 import { root } from "../docs/repository.ts";
 import { programOrSkip } from "../support/skip.ts";
 import { deployPath } from "./files.ts";

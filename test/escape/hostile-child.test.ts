@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createDial } from "../../src/egress/dial.ts";
-import type { OwnedFolder } from "../../src/lib/owned-folder.ts";
+import type { OwnedFolder } from "../../src/lib/folders.ts";
 import { findDeno } from "../../src/sandbox/deno-binary.ts";
 import { hostError } from "../../src/sandbox/host-error.ts";
 import { openHostFolder } from "../../src/sandbox/host-folder.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { folderBytes } from "../../src/sandbox/measure-folder.ts";
+import { folderBytes } from "../../src/lib/folders.ts";
 import { GET_DENO, running } from "../sandbox/sandbox-fixture.ts";
 import { until } from "../support/until.ts";
 import { type Lab, openLab } from "./lab.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { deleteRange } from "../../src/events/delete-range.ts";
-import { eventIdOf, eventScore } from "../../src/lib/event-id.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { eventIdOf, eventScore, newId } from "../../src/lib/ids.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
 import type { EventStream } from "../../src/store/keys.ts";

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { emit, emitAll } from "../../src/events/emit.ts";
 import { readSummaries } from "../../src/events/read.ts";
-import { eventScore } from "../../src/lib/event-id.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { eventScore, newId } from "../../src/lib/ids.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";

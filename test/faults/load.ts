@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
-import { eventScore } from "../../src/lib/event-id.ts";
+import { eventScore } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
 import { until } from "../support/until.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type FieldFilter, filterFields } from "../../src/http/fields.ts";
-import { rowIdCursor } from "../../src/http/pagination.ts";
+import { type FieldFilter, filterFields, rowIdCursor } from "../../src/http/common-parameters.ts";
 import { type DemoServer, startDemo } from "./demo-server.ts";
 
 describe("http, for any input,", () => {

@@ -1,4 +1,4 @@
-import { eventScore } from "../../src/lib/event-id.ts";
+import { eventScore } from "../../src/lib/ids.ts";
 import type { Arrival } from "../faults/counting-receiver.ts";
 import type { ExpectedWebhook, FaultTime, Model, SentEvent } from "./model.ts";
 import { PUBLISHED } from "./publish-over-http.ts";

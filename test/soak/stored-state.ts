@@ -1,4 +1,4 @@
-import { eventScore } from "../../src/lib/event-id.ts";
+import { eventScore } from "../../src/lib/ids.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { RunRecords } from "../../src/models/run.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { eventScore } from "../../src/lib/event-id.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { eventScore, newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { archiveEvents } from "../../src/store/archive-events.ts";
 import { countDrop, readDrops } from "../../src/store/drops.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../../src/lib/event-id.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { eventIdOf, eventMs, eventScore, newId, SLOTS_PER_MS } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { StoredSummary } from "../../src/store/event-summary.ts";
 import { append } from "../support/event-log.ts";

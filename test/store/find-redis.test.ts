@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { expect } from "chai";
-import { SetupError } from "../../src/lib/setup-error.ts";
+import { SetupError } from "../../src/lib/errors.ts";
 import { findRedis } from "../../src/store/find-redis.ts";
 import { openProducerRedis, openWorkerRedis, whenReady } from "../../src/store/redis.ts";
 import type { RedisTarget } from "../../src/store/redis-settings.ts";

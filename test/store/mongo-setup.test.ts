@@ -9,7 +9,7 @@ import { expect } from "chai";
 import mongoose from "mongoose";
 import { ensurePrimary, mongoKind } from "../../script/lib/mongo.mjs";
 import { mongodProgram } from "../../script/lib/mongod.mjs";
-import { SetupError } from "../../src/lib/setup-error.ts";
+import { SetupError } from "../../src/lib/errors.ts";
 // Declares collections: with none, opening MongoDB would have nothing to do there.
 import "../../src/models/user.ts";
 import { openMongo } from "../../src/store/mongo.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Redis } from "ioredis";
 import type { Connection } from "mongoose";
-import { SetupError } from "../../src/lib/setup-error.ts";
+import { SetupError } from "../../src/lib/errors.ts";
 import { checkMongodbVersion, checkRedisVersion } from "../../src/store/server-versions.ts";
 
 const redisOf = (version: string) =>

@@ -1,4 +1,4 @@
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Memberships, Organizations } from "../../models/organization.ts";
 import type { Platform } from "../../platform.ts";

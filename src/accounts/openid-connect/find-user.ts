@@ -1,4 +1,4 @@
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { Identities, type Identity, identityId } from "../../models/identity.ts";
 import { Sessions } from "../../models/session.ts";
 import { Users } from "../../models/user.ts";

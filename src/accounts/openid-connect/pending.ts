@@ -1,5 +1,5 @@
 import { AppError, invalidField } from "../../lib/errors.ts";
-import { isSameSecret } from "../../lib/same-secret.ts";
+import { isSameSecret } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Challenge } from "../../openid/provider.ts";
 import type { Platform } from "../../platform.ts";

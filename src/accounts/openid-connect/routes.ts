@@ -1,12 +1,10 @@
 import { type Static, Type } from "typebox";
-import { requireNoForeignPage } from "../../http/own-page.ts";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
-import { sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
-import { withDeadline } from "../../lib/deadline.ts";
+import { requireNoForeignPage, sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds, withDeadline } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { OpenIdError } from "../../openid/openid-error.ts";
 import type { Platform } from "../../platform.ts";

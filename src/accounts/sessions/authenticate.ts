@@ -1,6 +1,6 @@
 import type { Caller } from "../../http/route.ts";
 import { createBatcher } from "../../lib/batcher.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { type Session, Sessions } from "../../models/session.ts";
 import { ApiKeys } from "../../models/user.ts";
 import type { Platform } from "../../platform.ts";

@@ -1,13 +1,18 @@
 import type { Context } from "koa";
 import { type Static, Type } from "typebox";
 import { clientAddress, clientKey } from "../../http/client-address.ts";
-import { createGuessLimit, type GuessLimit } from "../../http/guess-limit.ts";
-import { requireNoForeignPage, requireOwnPage } from "../../http/own-page.ts";
+import { createGuessLimit, type GuessLimit } from "../../http/rate-limit.ts";
 import { data, empty, page } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
-import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
+import {
+  readSessionCookie,
+  requireNoForeignPage,
+  requireOwnPage,
+  sessionCookieOf,
+  setSessionCookie,
+} from "../../http/session-cookie.ts";
 import { AppError } from "../../lib/errors.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Session } from "../../models/session.ts";
 import type { Platform } from "../../platform.ts";

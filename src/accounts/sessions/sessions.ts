@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Session, Sessions } from "../../models/session.ts";
 import { Users } from "../../models/user.ts";

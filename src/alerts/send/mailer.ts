@@ -1,8 +1,7 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import type { ConnectionOptions } from "node:tls";
 import type { SendMailOptions } from "nodemailer";
-import { isId } from "../../lib/ids.ts";
-import { isSameSecret } from "../../lib/same-secret.ts";
+import { isId, isSameSecret } from "../../lib/ids.ts";
 import type { SmtpServer } from "../../lib/smtp-url.ts";
 
 /** Hands mail over to a server. */

@@ -1,4 +1,4 @@
-import { settlesWithin } from "../../lib/deadline.ts";
+import { settlesWithin } from "../../lib/time.ts";
 import type { Platform } from "../../platform.ts";
 import { type Mailer, openMailer } from "./mailer.ts";
 import { sendDueMails } from "./send-mails.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { isLoopback } from "../../lib/is-loopback.ts";
+import { isLoopback } from "../../lib/hosts.ts";
 import { isUrl } from "../input.ts";
 import { note, print, printJson } from "../output.ts";
 import type { Access } from "../remote/access.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readBytes } from "../../http/body/read-bytes.ts";
+import { readBytes } from "../../http/body.ts";
 import { createBoundedServer } from "../../http/bounded-server.ts";
 import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
 import {
@@ -11,9 +11,9 @@ import {
   MAX_BODY_BYTES,
   rejected,
 } from "../../ingress/response.ts";
-import { settlesWithin } from "../../lib/deadline.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
+import { settlesWithin } from "../../lib/time.ts";
 import type { DevSource } from "./session.ts";
 
 export interface HttpPort {

@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
-import { settlesWithin } from "../../lib/deadline.ts";
-import { SetupError } from "../../lib/setup-error.ts";
-import { SUPPORTED } from "../../lib/supported-versions.ts";
+import { SetupError } from "../../lib/errors.ts";
+import { settlesWithin } from "../../lib/time.ts";
+import { SUPPORTED } from "../../lib/versions.ts";
 import type { Platform } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
 import { type Finding, judgeProgram, note, problem } from "./finding.ts";

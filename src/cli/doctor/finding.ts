@@ -1,4 +1,4 @@
-import { judgeVersion, type Supported } from "../../lib/supported-versions.ts";
+import { judgeVersion, type Supported } from "../../lib/versions.ts";
 
 /**
  * What a check found: `ok`; `problem`: it stops or endangers work and sets the exit code; `note`: worth knowing, but the

@@ -1,5 +1,5 @@
 import mongoose, { type Connection } from "mongoose";
-import { SUPPORTED } from "../../lib/supported-versions.ts";
+import { SUPPORTED } from "../../lib/versions.ts";
 import { asSetupError, reasonOfAway } from "../../store/mongo-setup.ts";
 import type { Database } from "../../store/schema/migration.ts";
 import { MIGRATIONS, SCHEMA } from "../../store/schema/migrations.ts";

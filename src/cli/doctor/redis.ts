@@ -1,5 +1,5 @@
-import { SetupError } from "../../lib/setup-error.ts";
-import { SUPPORTED } from "../../lib/supported-versions.ts";
+import { SetupError } from "../../lib/errors.ts";
+import { SUPPORTED } from "../../lib/versions.ts";
 import { findRedis } from "../../store/find-redis.ts";
 import { fieldOf } from "../../store/info.ts";
 import { infoOfMasters } from "../../store/masters.ts";

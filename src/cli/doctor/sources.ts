@@ -1,4 +1,4 @@
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { BEGUN, type Source, type SourceState, Sources } from "../../models/source.ts";
 import type { Platform } from "../../platform.ts";
 import { openedQueue } from "../../queues/define-queue.ts";

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Headwater, LiveMessage } from "../../../clients/typescript/src/index.ts";
-import { eventScore } from "../../lib/event-id.ts";
+import { eventScore } from "../../lib/ids.ts";
 import { UsageError } from "../input.ts";
 import { note, plain, print, printJsonLine, timeOf } from "../output.ts";
 import { openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";

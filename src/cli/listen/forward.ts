@@ -2,8 +2,8 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { messageHeaders, signatureHeaders } from "../../deliveries/attempt/sign.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { EgressError } from "../../egress/egress-error.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
-import { version } from "../../lib/version.ts";
+import { unixSeconds } from "../../lib/time.ts";
+import { version } from "../../lib/versions.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 
 /** What became of one event. */

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { Command } from "commander";
 import { Headwater, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { isLoopback } from "../../lib/is-loopback.ts";
+import { isLoopback } from "../../lib/hosts.ts";
 import { askSecret, UsageError } from "../input.ts";
 import { note, print } from "../output.ts";
 import { checkServerUrl } from "./access.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../../clients/typescript/src/index.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError, type ErrorCode } from "../../lib/errors.ts";
-import { version } from "../../lib/version.ts";
+import { version } from "../../lib/versions.ts";
 import { UsageError } from "../input.ts";
 import { sayIfSlow } from "../output.ts";
 import { type Access, accessOf, type Choice, type DevelopmentStart } from "./access.ts";

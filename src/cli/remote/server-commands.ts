@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { AppError } from "../../lib/errors.ts";
-import { version } from "../../lib/version.ts";
+import { version } from "../../lib/versions.ts";
 import { UsageError } from "../input.ts";
 import { fields, print, show, table } from "../output.ts";
 import { readProfiles, writeProfiles } from "./profiles.ts";

@@ -2,7 +2,7 @@ import { copyFile, link } from "node:fs/promises";
 import { join } from "node:path";
 import { LOCAL_ACCOUNT } from "../../fairness/slots.ts";
 import { AppError } from "../../lib/errors.ts";
-import { openOwnedFolder, removeAbandonedFolders } from "../../lib/owned-folder.ts";
+import { openOwnedFolder, removeAbandonedFolders } from "../../lib/folders.ts";
 import type { BundleFile } from "../../sandbox/bundle.ts";
 import type { BundleOptions } from "../bundle.ts";
 import type { CodeTraits } from "../code-traits.ts";

@@ -1,7 +1,7 @@
 import { checkUrl, checkUrlText } from "../../egress/check-url.ts";
 import { AppError, invalidField, notFound } from "../../lib/errors.ts";
-import { isLoopback } from "../../lib/is-loopback.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { isLoopback } from "../../lib/hosts.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type App, type AppEventRules, Apps, type TokenAuth } from "../../models/app.ts";
 import { Connections } from "../../models/connection.ts";

@@ -2,7 +2,7 @@ import { checkCount } from "../../accounts/check-count.ts";
 import { hashOfToken } from "../../accounts/sessions/sessions.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { type App, Apps } from "../../models/app.ts";
 import type { Connection } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";

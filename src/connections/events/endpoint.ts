@@ -1,5 +1,5 @@
+import { INGRESS_PREFIX, ingressBase } from "../../lib/hosts.ts";
 import { isId, isToken, newToken } from "../../lib/ids.ts";
-import { INGRESS_PREFIX, ingressBase } from "../../lib/ingress-address.ts";
 import { type Connection, Connections } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { type Connection, Connections } from "../../models/connection.ts";
 import { Sources } from "../../models/source.ts";
 import type { Platform } from "../../platform.ts";

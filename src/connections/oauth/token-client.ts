@@ -1,6 +1,6 @@
 import type { Configuration } from "openid-client";
 import { fetchThrough, type GuardedFetchOptions } from "../../egress/fetch.ts";
-import { loadLater } from "../../lib/load-later.ts";
+import { loadLater } from "../../lib/lazy.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { App } from "../../models/app.ts";
 import { type OpenIdFault, toOpenIdError } from "../../openid/openid-error.ts";

@@ -1,5 +1,5 @@
 import { failpoint } from "../../lib/failpoint.ts";
-import { groupBy } from "../../lib/group-by.ts";
+import { groupBy } from "../../lib/lists.ts";
 import {
   type AttemptRecord,
   Deliveries,

@@ -11,7 +11,7 @@ import { sendToRabbitMq } from "../../destinations/rabbitmq/send.ts";
 import { sendToRedisStream } from "../../destinations/redis-stream/send.ts";
 import { sendToS3 } from "../../destinations/s3/send.ts";
 import { newId } from "../../lib/ids.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";

@@ -1,7 +1,6 @@
 import { subscriberAccess } from "../../accounts/access.ts";
-import { eventMs, eventScore } from "../../lib/event-id.ts";
 import { hopsField } from "../../lib/hops.ts";
-import { derivedId } from "../../lib/ids.ts";
+import { derivedId, eventMs, eventScore } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";

@@ -1,9 +1,9 @@
 import { createDeferredBatcher } from "../../lib/batcher.ts";
 import { divide } from "../../lib/divide.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { groupBy } from "../../lib/group-by.ts";
 import { hopsField } from "../../lib/hops.ts";
 import { newToken } from "../../lib/ids.ts";
+import { groupBy } from "../../lib/lists.ts";
 import { Deliveries } from "../../models/delivery.ts";
 import { type PendingDispatch, type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Subscription } from "../../models/subscription.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { createBatcher } from "../../lib/batcher.ts";
-import { groupBy } from "../../lib/group-by.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../lib/errors.ts";
 import { firstIdAt, newId } from "../../lib/ids.ts";
-import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Replay, type ReplayFilter, Replays } from "../../models/replay.ts";
 import type { Platform } from "../../platform.ts";

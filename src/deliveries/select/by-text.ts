@@ -1,6 +1,5 @@
 import type { QueryFilter } from "mongoose";
-import { SLOTS_PER_MS } from "../../lib/event-id.ts";
-import { firstIdAt, timeOfId } from "../../lib/ids.ts";
+import { firstIdAt, SLOTS_PER_MS, timeOfId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents, WORDS_INDEX } from "../../models/event.ts";

@@ -1,5 +1,5 @@
-import { eventMs } from "../../lib/event-id.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { eventMs } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { type Attempted, failedAttempt, makeAttempt } from "../attempt/attempt.ts";

@@ -1,5 +1,5 @@
 import { createBatcher, LINGER } from "../../lib/batcher.ts";
-import { settlesWithin } from "../../lib/deadline.ts";
+import { settlesWithin } from "../../lib/time.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
 import type { deliveries } from "../../queues/deliveries.ts";

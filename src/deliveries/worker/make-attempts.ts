@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { settlesWithin } from "../../lib/deadline.ts";
-import { groupBy } from "../../lib/group-by.ts";
+import { groupBy } from "../../lib/lists.ts";
+import { settlesWithin } from "../../lib/time.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { attemptDue } from "./attempt-due.ts";
 import { leaveJob, repeatDetached } from "./put-off.ts";

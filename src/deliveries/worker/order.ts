@@ -1,5 +1,5 @@
 import { organizationsOf } from "../../accounts/members.ts";
-import { SLOTS_PER_MS } from "../../lib/event-id.ts";
+import { SLOTS_PER_MS } from "../../lib/ids.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Webhook } from "../../models/webhook.ts";

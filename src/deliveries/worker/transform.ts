@@ -1,7 +1,7 @@
 import { type CallDeps, functionErrorText, openCallFunction } from "../../functions/call-function.ts";
 import { openFindFunction } from "../../functions/find-function.ts";
-import { eventMs } from "../../lib/event-id.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { eventMs } from "../../lib/ids.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import { type TransformedPayload, TransformedPayloads } from "../../models/transformed-payload.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";

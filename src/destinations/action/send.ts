@@ -5,7 +5,7 @@ import { connectProps } from "../../connections/connect-props.ts";
 import { ConnectionFailed, callErrorOf } from "../../connections/connection-failed.ts";
 import { noteUse, type UsedToken } from "../../connections/note-use.ts";
 import { AppError, type ErrorCode } from "../../lib/errors.ts";
-import { eventMs } from "../../lib/event-id.ts";
+import { eventMs } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Destination } from "../../models/webhook.ts";
 import { actionPropsFor } from "../../props/action-props.ts";

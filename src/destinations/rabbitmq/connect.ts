@@ -3,7 +3,7 @@ import type { ChannelModel, ConfirmChannel, Message as ReturnedMessage } from "a
 import type { Egress } from "../../egress/agent.ts";
 import { EgressError, toEgressError } from "../../egress/egress-error.ts";
 import type { Kept } from "../../egress/lasting-connections.ts";
-import { loadLater } from "../../lib/load-later.ts";
+import { loadLater } from "../../lib/lazy.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
 import { ReceivedBound } from "../received-bound.ts";

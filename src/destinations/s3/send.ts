@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import type { SignatureV4 } from "@smithy/signature-v4";
-import { eventMs } from "../../lib/event-id.ts";
-import { loadLater } from "../../lib/load-later.ts";
+import { eventMs } from "../../lib/ids.ts";
+import { loadLater } from "../../lib/lazy.ts";
 import type { Message, SendToDestination } from "../message.ts";
 import { MAX_RESPONSE_BYTES, outcomeOf } from "../outcome.ts";
 import { openSettings } from "../settings.ts";

@@ -5,7 +5,7 @@ import { requestTurns } from "../../fairness/turns.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { groupBy } from "../../lib/group-by.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { Platform } from "../../platform.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
 import { BYTES_PER_JOB, jobOf, openBatchers, packBySize, sizeOf } from "../../queues/publish-emissions.ts";

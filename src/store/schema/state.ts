@@ -1,4 +1,4 @@
-import { SetupError } from "../../lib/setup-error.ts";
+import { SetupError } from "../../lib/errors.ts";
 import { collectionsOf, missingIndexes } from "./indexes.ts";
 import { type Database, type Migration, type Position, SCHEMA_COLLECTION, schemaOf } from "./migration.ts";
 import { FIRST_INDEXES } from "./migrations/0001-first-indexes.ts";

@@ -2,7 +2,7 @@
 import "../../../src/app.ts";
 
 import { expect } from "chai";
-import { SetupError } from "../../../src/lib/setup-error.ts";
+import { SetupError } from "../../../src/lib/errors.ts";
 import { openMongo } from "../../../src/store/mongo.ts";
 import { ensureSchema } from "../../../src/store/schema/ensure.ts";
 import { migrate } from "../../../src/store/schema/migrate.ts";

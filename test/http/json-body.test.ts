@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { jsonErrorIndex } from "../../src/http/json-error-position.ts";
+import { jsonErrorIndex } from "../../src/http/json-body.ts";
 
 const isJson = (text: string) => {
   try {

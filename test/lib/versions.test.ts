@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { judgeVersion, SUPPORTED } from "../../src/lib/supported-versions.ts";
+import { judgeVersion, SUPPORTED } from "../../src/lib/versions.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { openOwnedFolder, removeAbandonedFolders } from "../../src/lib/owned-folder.ts";
+import { openOwnedFolder, removeAbandonedFolders } from "../../src/lib/folders.ts";
 import { startPrintingProgram } from "../support/printing-program.ts";
 
 const OPENS = `
@@ -13,7 +13,7 @@ const OPENS = `
 
 /** Has another process open a folder, and kills it; returns the folder's path. */
 async function folderOfKilled(prefix: string): Promise<string> {
-  const file = new URL("../../src/lib/owned-folder.ts", import.meta.url).href;
+  const file = new URL("../../src/lib/folders.ts", import.meta.url).href;
   const args = ["--input-type=module", "--eval", OPENS, file, prefix];
   const { printed, kill } = await startPrintingProgram(args, "the folder is open");
   await kill();
