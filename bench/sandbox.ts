@@ -1,5 +1,5 @@
 import { readlinkSync } from "node:fs";
-import { loadCode } from "../src/components/load-code.ts";
+import { loadCode } from "../src/components/stored-bundle.ts";
 import type { Platform } from "../src/platform.ts";
 import type { Bundle } from "../src/sandbox/bundle.ts";
 import { startSystem } from "../test/support/system.ts";

@@ -1,4 +1,5 @@
 import Koa from "koa";
+import compose from "koa-compose";
 import helmet from "koa-helmet";
 import { isApiKey } from "./accounts/api-keys.ts";
 import { keyRoutes } from "./accounts/key-routes.ts";
@@ -10,7 +11,6 @@ import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import { alertRoutes } from "./alerts/send/routes.ts";
-import { additionalPropsRoutes } from "./components/additional-props/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -57,12 +57,14 @@ import { workflowRoutes } from "./workflows/routes.ts";
 /** The longest that a request takes besides hooks: to fetch, install, bundle and describe a component, each limited. */
 const SAVE_MS = 10 * 60_000;
 
+/** Every path of the API begins with it. */
+const API_PREFIX = "/v1";
+
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...trialRoutes,
   ...configureRoutes,
   ...connectionRoutes,
-  ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...byHandRoutes,
@@ -108,17 +110,21 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(ingress(platform));
   app.use(health(platform));
   app.use(helmet());
-  app.use(board(platform));
-  app.use(openIdReturn(platform));
-  app.use(connectionPages(platform));
-  app.use(dashboard(platform));
-  app.use(alertMailOff(platform));
-  app.use(homePage(platform));
-  app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
+  const pages = compose([
+    board(platform),
+    openIdReturn(platform),
+    connectionPages(platform),
+    dashboard(platform),
+    alertMailOff(platform),
+    homePage(platform),
+    docsPage({ openapiUrl: `${API_PREFIX}/openapi.json` }),
+  ]);
+  // No page is below the API's paths.
+  app.use((ctx, next) => (ctx.path.startsWith(`${API_PREFIX}/`) ? next() : pages(ctx, next)));
   app.use(
     createRouter(routes, {
       deps: platform,
-      prefix: "/v1",
+      prefix: API_PREFIX,
       authenticate: openAuthenticate(platform),
       isKey: isApiKey,
       readSession: ctx => readSession(platform, ctx),

@@ -1,5 +1,10 @@
+import { Type } from "typebox";
+import { AppError } from "../lib/errors.ts";
 import { Memberships } from "../models/organization.ts";
+import { Sources } from "../models/source.ts";
+import type { Subscription } from "../models/subscription.ts";
 import { ApiKeys } from "../models/user.ts";
+import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import { findLiveSession } from "./sessions/authenticate.ts";
 
@@ -89,4 +94,68 @@ export async function accessLost(platform: Deps, keyId: string, ownerId: string)
     : (await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean())?.user_id;
   if (userId === undefined) return isSession ? "session-ended" : "key-revoked";
   return (await canAccess(platform, userId, ownerId)) ? null : "access-lost";
+}
+
+/** The field of what an account owns that names its organization (docs/rest-api.md#organizations). */
+export const ShownOrgId = Type.Optional(
+  Type.String({ description: "The organization that owns it; absent if the user does." }),
+);
+
+/** Returns the `org_id` of what this account owns, as responses show it: none for a user's. */
+export const shownOrg = (ownerId: string): { org_id?: string } =>
+  ownerId.startsWith("o_") ? { org_id: ownerId } : {};
+
+/** What a name may mean. */
+interface Named {
+  _id: string;
+  owner_id: string;
+}
+
+/** Things with one name that a `conflict` names; a user may be a member of very many organizations. */
+export const MAX_NAMED = 10;
+
+/**
+ * Returns which of the things with one name is meant, or null if there is none: for a request that only `reads`, that of
+ * the account of the request; otherwise the only one. Throws `conflict` that names each if there are several. A request
+ * that changes something or runs code never guesses: it can't be taken back (docs/decisions/0048-whose-thing-a-name-means.md).
+ */
+export function meantBy<Thing extends Named>(
+  name: string,
+  found: Thing[],
+  { account, reads }: { account: string | undefined; reads: boolean },
+): Thing | null {
+  const own = reads && found.find(({ owner_id }) => owner_id === account);
+  if (own) return own;
+  const [thing = null, ...others] = found;
+  if (others.length === 0) return thing;
+  const each = found.map(({ _id, owner_id }) => `${_id} of ${owner_id}`).join(", ");
+  throw new AppError("conflict", `${name} means several: ${each}; use the id of one`);
+}
+
+/**
+ * Returns the accounts whose events take another route when these subscriptions are made, changed or deleted: their owners,
+ * and the owners of the emitters that they name, which may be another account, since a member of an organization
+ * subscribes to its emitters (docs/decisions/0013-routing-cache.md).
+ */
+export async function accountsOfSubscriptions(
+  platform: Pick<Platform, "mongo">,
+  subscriptions: Pick<Subscription, "owner_id" | "emitter_id">[],
+): Promise<string[]> {
+  const named = subscriptions.map(({ emitter_id }) => emitter_id);
+  const idsOf = (prefix: string) => named.filter(id => id.startsWith(prefix) && !id.endsWith("*"));
+  const owners = await Promise.all([
+    Sources(platform.mongo)
+      .find({ _id: { $in: idsOf("dc_") } }, { owner_id: 1 })
+      .lean(),
+    Workflows(platform.mongo)
+      .find({ _id: { $in: idsOf("p_") } }, { owner_id: 1 })
+      .lean(),
+  ]);
+  return [
+    ...new Set([
+      ...subscriptions.map(({ owner_id }) => owner_id),
+      ...named.filter(id => id.startsWith("o_")),
+      ...owners.flat().map(({ owner_id }) => owner_id),
+    ]),
+  ];
 }

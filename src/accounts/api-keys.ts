@@ -6,7 +6,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
-import { organizationsOf } from "./members.ts";
+import { organizationsOf } from "./organizations.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 

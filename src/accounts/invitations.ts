@@ -7,8 +7,7 @@ import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { requireOrganizationOwner } from "./members.ts";
-import { addMember } from "./organizations.ts";
+import { addMember, requireOrganizationOwner } from "./organizations.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
 

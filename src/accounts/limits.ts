@@ -1,7 +1,13 @@
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { PlanLimits } from "../limits/plan-limits.ts";
+import type { PlanLimitName, PlanLimits } from "../limits/plan-limits.ts";
+import { Components } from "../models/component.ts";
+import { Connections } from "../models/connection.ts";
+import { Sources } from "../models/source.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { User } from "../models/user.ts";
+import { Webhooks } from "../models/webhook.ts";
+import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { QueueBounds } from "../store/run-queue.ts";
 import { planOf } from "./users.ts";
@@ -35,3 +41,74 @@ export async function queueBounds(platform: LimitDeps, ownerId: string): Promise
   const { queuedBytesPerSource, queuedBytes } = await limitsOf(platform, ownerId);
   return { ownerId, runs: LIMITS.queuedRuns.value, bytes: queuedBytesPerSource, accountBytes: queuedBytes };
 }
+
+type Count = (platform: Pick<LimitDeps, "mongo">, ownerId: string, most: number) => Promise<number>;
+
+/** How many of a kind an account has, counted by an index and only as far as `most`. */
+const COUNTS = {
+  components: ({ mongo }, owner_id, limit) => Components(mongo).countDocuments({ owner_id }, { limit }),
+  sources: ({ mongo }, owner_id, limit) => Sources(mongo).countDocuments({ owner_id }, { limit }),
+  subMinuteTimers: ({ mongo }, owner_id, limit) =>
+    Sources(mongo).countDocuments(
+      { owner_id, active: true, "timer.interval_seconds": { $lt: 60 } },
+      { limit },
+    ),
+  webhooks: ({ mongo }, owner_id, limit) => Webhooks(mongo).countDocuments({ owner_id }, { limit }),
+  subscriptions: ({ mongo }, owner_id, limit) => Subscriptions(mongo).countDocuments({ owner_id }, { limit }),
+  autoSubscriptions: ({ mongo }, owner_id, limit) =>
+    AutoSubscriptions(mongo).countDocuments({ owner_id }, { limit }),
+  connections: ({ mongo }, owner_id, limit) => Connections(mongo).countDocuments({ owner_id }, { limit }),
+  workflows: ({ mongo }, owner_id, limit) => Workflows(mongo).countDocuments({ owner_id }, { limit }),
+} satisfies Partial<Record<PlanLimitName, Count>>;
+
+export type Counted = keyof typeof COUNTS;
+
+/** What an account can be too many of, as an error names it. */
+const NOUNS: Record<Counted, string> = {
+  components: "components",
+  sources: "sources",
+  subMinuteTimers: "active timers of less than a minute",
+  webhooks: "webhooks and destinations",
+  subscriptions: "subscriptions",
+  autoSubscriptions: "auto subscriptions",
+  connections: "connections",
+  workflows: "workflows",
+};
+
+/**
+ * Throws `limit-reached` if the account has as many of a kind as its plan allows (docs/limits.md). Called before one is
+ * created, without a lock: requests at the same moment may exceed the bound by as many as they are.
+ */
+export async function checkCount(platform: LimitDeps, ownerId: string, name: Counted): Promise<void> {
+  const most = (await limitsOf(platform, ownerId))[name];
+  if (most > 0 && (await COUNTS[name](platform, ownerId, most)) < most) return;
+  throw limitReached(`the account has ${most} ${NOUNS[name]}, as many as its plan allows`);
+}
+
+/**
+ * Throws `limit-reached` if a source, workflow, organization or glob has as many subscriptions as the plan allows: every
+ * event is matched with each of them. `ownerId` is the account that subscribes, whose own a glob's subscriptions are.
+ */
+export async function checkSubscriptionsPerEmitter(
+  platform: LimitDeps,
+  ownerId: string,
+  emitterId: string,
+): Promise<void> {
+  const { subscriptionsPerEmitter: most } = await limitsOf(platform, ownerId);
+  const filter = { emitter_id: emitterId, ...(emitterId.endsWith("*") && { owner_id: ownerId }) };
+  const count = most > 0 ? await Subscriptions(platform.mongo).countDocuments(filter, { limit: most }) : 0;
+  if (most > 0 && count < most) return;
+  throw limitReached(`${emitterId} has ${most} subscriptions, as many as the plan allows`);
+}
+
+/** Returns how many of each kind an account has. */
+export async function countAll(platform: LimitDeps, ownerId: string): Promise<Record<Counted, number>> {
+  const names = Object.keys(COUNTS) as Counted[];
+  const counts = await Promise.all(names.map(name => COUNTS[name](platform, ownerId, MOST_COUNTED)));
+  return Object.fromEntries(names.map((name, i) => [name, counts[i]])) as Record<Counted, number>;
+}
+
+/** Counting further would cost more than a request may. */
+const MOST_COUNTED = 100_000;
+
+const limitReached = (message: string) => new AppError("limit-reached", message);

@@ -14,7 +14,7 @@ import {
   ownInvitation,
   withdrawInvitation,
 } from "./invitations.ts";
-import { listMembers, removeMember } from "./members.ts";
+import { listMembers, removeMember } from "./organizations.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "clock" | "routing">>();
 const tag = "Organizations";

@@ -2,8 +2,7 @@ import type { PlanLimitName } from "../limits/plan-limits.ts";
 import type { Platform } from "../platform.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
 import { readWorkflowBacklog } from "../store/workflow-backlog.ts";
-import { countAll } from "./check-count.ts";
-import type { LimitDeps } from "./limits.ts";
+import { countAll, type LimitDeps } from "./limits.ts";
 
 type Deps = Pick<Platform, "redis" | "keys" | "clock">;
 

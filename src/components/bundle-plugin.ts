@@ -2,18 +2,24 @@ import { posix } from "node:path";
 import type { OnLoadArgs, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type ComputedFiles, FILES_OF, importsOf, moduleOfFiles } from "./computed-imports.ts";
+import {
+  type ComputedFiles,
+  FILES_OF,
+  importLocation,
+  importsOf,
+  madeRequires,
+  moduleOfFiles,
+  moduleThatRequires,
+} from "./computed-imports.ts";
 import type { Esbuild } from "./esbuild-process.ts";
-import { importLocation } from "./import-location.ts";
 import type { KnownPackages } from "./known-packages.ts";
-import { madeRequires, moduleThatRequires } from "./made-requires.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
+import { filesOfPackage } from "./package-cache.ts";
 import { type PackageFiles, packageRoot, placeOf } from "./package-files.ts";
 import { PLACE_OF } from "./place-of.ts";
 import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
-import { filesOfPackage } from "./share-packages.ts";
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";

@@ -1,3 +1,7 @@
+import { AppError } from "../lib/errors.ts";
+import type { SourceModule } from "./load-modules.ts";
+import { isBuiltinModule } from "./specifier.ts";
+
 /** Begins the name of a module that returns the files that a computed name may mean; what follows says which, as JSON. */
 export const FILES_OF = "headwater-files:";
 
@@ -79,4 +83,69 @@ export function moduleOfFiles(imports: readonly string[], isImport: boolean): st
     : `(()=>{throw ${gone}})()`;
   return `const known={__proto__:null,${known.join(",")}};
 module.exports=path=>{for(const end of ${JSON.stringify(ENDS)})if(path+end in known)return known[path+end]();return ${otherwise}};`;
+}
+
+/** Bounds, here and below, keep the expressions from being slow for a file that was written to make them so. */
+const NAME = String.raw`[\w$]{1,100}`;
+const PART = String.raw`[\w$]{0,60}`;
+/** Where a name begins, but for names of properties. */
+const START = String.raw`(?<![\w$.#])`;
+/** `createRequire(import.meta.url)`, `module.createRequire(x)`, `(0, module.createRequire)(x)`, with any name that is given for it. */
+const MADE = String.raw`${START}(?:\(0,)?(?:${NAME}\.){0,5}(?:CREATE)\)?\((?:[^()]|\([^()]{0,300}\)){0,300}\)`;
+
+const anyOf = (pattern: string, names: string[]): string =>
+  [pattern, ...names.slice(0, MOST_NAMES).map(name => name.replaceAll("$", String.raw`\$`))].join("|");
+
+/**
+ * Returns what a file requires, as a text, with a `require` that it makes by `createRequire`, but for Node's built-in modules:
+ * the bundler sees no import in such a call. By names: those that a `createRequire` is assigned to, and those that contain
+ * `require`, because bundlers pass it on to functions of their own.
+ *
+ * @param code without comments and white space
+ */
+export function madeRequires(code: string): string[] {
+  if (!code.includes("createRequire")) return [];
+  const namesOf = (pattern: string) => [
+    ...new Set([...code.matchAll(new RegExp(pattern, "g"))].map(([, name = ""]) => name)),
+  ];
+  const create = anyOf(`${PART}[cC]reateRequire${PART}`, namesOf(`createRequire(?: as |:)(${NAME})`));
+  const made = MADE.replace("CREATE", () => create);
+  const called = anyOf(`${PART}[rR]equire${PART}`, namesOf(`${START}(${NAME})=${made}`));
+  const required = namesOf(
+    String.raw`(?:${made}|${START}(?!(?:${create})\()(?:${called}))\("([^"\\\n]{1,300})"\)`,
+  );
+  return required.filter(name => !isBuiltinModule(name));
+}
+
+/**
+ * Returns the code of a module that a file gets as `node:module`: each `require` that its `createRequire` makes knows what
+ * the file requires by it. The imports in it mean what they mean in that file.
+ */
+export function moduleThatRequires(names: readonly string[]): string {
+  const known = names.map(name => `${JSON.stringify(name)}:()=>require(${JSON.stringify(name)})`);
+  return `const builtin=require("node:module"),known={__proto__:null,${known.join(",")}};
+const createRequire=place=>{const required=builtin.createRequire(place);
+return Object.assign(name=>name in known?known[name]():required(name),required)};
+module.exports=new Proxy(builtin,{get:(target,key)=>key==="createRequire"?createRequire:target[key]});`;
+}
+
+/**
+ * Returns where a file imports `specifier`, as text for an error message: ` (app.mjs, line 2, column 8)`. Returns an
+ * empty string if the specifier is not in an ordinary import. It searches the whole text, so it is for errors only.
+ */
+export function importLocation({ id, text }: Pick<SourceModule, "id" | "text">, specifier: string): string {
+  const literal = specifier.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const found = new RegExp(`\\b(?:from|import|require)\\s*(?:\\(\\s*)?(?=(["'\`])${literal}\\1)`).exec(text);
+  if (found === null) return "";
+  const before = text.slice(0, found.index + found[0].length).split("\n");
+  return ` (${id}, line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`;
+}
+
+/** Returns the same error with the location at the end of its messages. Errors other than AppError stay as they are. */
+export function withLocation(error: unknown, location: string): unknown {
+  if (!(error instanceof AppError) || location === "") return error;
+  return new AppError(error.code, error.message + location, {
+    fields: error.fields.map(field => ({ ...field, message: field.message + location })),
+    cause: error.cause,
+  });
 }

@@ -1,5 +1,6 @@
-import { MAX_NAMED, meantBy } from "../accounts/meant-by.ts";
+import { MAX_NAMED, meantBy } from "../accounts/access.ts";
 import { AppError } from "../lib/errors.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { type Component, Components } from "../models/component.ts";
 import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
@@ -9,7 +10,7 @@ import { pageOf } from "../store/page.ts";
 import type { ComponentType } from "./code-traits.ts";
 import { releaseBundle } from "./store-bundle.ts";
 
-type Deps = Pick<Platform, "mongo">;
+type Deps = Pick<Platform, "mongo" | "clock">;
 
 /**
  * Returns a component that a request reads by its id or key; otherwise null. A key names the latest component of the
@@ -125,4 +126,74 @@ export async function deleteComponent(
     await Components(platform.mongo).deleteOne({ _id: component._id }, { session });
     await releaseBundle(platform.mongo, session, component.bundle_hash);
   });
+}
+
+/** The caller of a request that deploys a component. */
+export interface Deployer {
+  /** Account that owns what is deployed. */
+  owner: string;
+  /**
+   * Every account that the user can read, that of the request first: a key names its components, an id those of all
+   * (docs/decisions/0048-whose-thing-a-name-means.md).
+   */
+  readable: string[];
+  userId: string;
+}
+
+interface DeployRequest {
+  owner: string;
+  caller: { userId: string; orgIds: string[] };
+}
+
+/** Returns who deploys a component by a request. */
+export const deployerOf = ({ owner, caller: { userId, orgIds } }: DeployRequest): Deployer => ({
+  owner,
+  readable: [...new Set([owner, userId, ...orgIds])],
+  userId,
+});
+
+/** Returns the caller who deploys what their account alone can read. */
+export const ownDeployer = ({ ownerId, userId }: { ownerId: string; userId: string }): Deployer => ({
+  owner: ownerId,
+  readable: [ownerId],
+  userId,
+});
+
+/**
+ * Lets every account use a component; only operators can do this. Throws `not-found`, `invalid` if it has no key, and
+ * `conflict` if another account's component is published under the key: what a key means to everybody is never taken over.
+ * Of two that are published at the same moment both may pass; their key is a `conflict` wherever it is used then.
+ */
+export async function publishComponent(platform: Deps, id: string): Promise<Component> {
+  const component = await findById(platform, id);
+  const { key, owner_id } = component;
+  if (key === null) {
+    throw new AppError("invalid", "a component needs a key to be published", {
+      fields: [{ in: "component", path: "key", message: "is required" }],
+    });
+  }
+  const other = await Components(platform.mongo)
+    .findOne({ key, published: true, owner_id: { $ne: owner_id } }, { owner_id: 1 })
+    .lean();
+  if (other) {
+    const message = `${key} is published as ${other._id} of ${other.owner_id}, and ${id} belongs to ${owner_id}`;
+    throw new AppError("conflict", `${message}: unpublish the first, or use another key`);
+  }
+  return setPublished(platform, component, true);
+}
+
+/** Takes a published component back to its owner; what is deployed with it goes on. Throws `not-found`. */
+export const unpublishComponent = async (platform: Deps, id: string): Promise<Component> =>
+  setPublished(platform, await findById(platform, id), false);
+
+async function findById({ mongo }: Deps, id: string): Promise<Component> {
+  const component = await Components(mongo).findById(id).lean();
+  if (!component) throw new AppError("not-found", "component not found");
+  return component;
+}
+
+async function setPublished({ mongo, clock }: Deps, component: Component, published: boolean) {
+  const changes = { published, updated_at: unixSeconds(clock()) };
+  await Components(mongo).updateOne({ _id: component._id }, { $set: changes });
+  return { ...component, ...changes };
 }

@@ -3,8 +3,8 @@ import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type DeclaredRanges, declaredRanges, foldersAbove } from "./declared-ranges.ts";
 import { type GivenFiles, ReadFiles } from "./read-files.ts";
+import { type DeclaredRanges, declaredRanges, foldersAbove } from "./specifier.ts";
 
 export const MAX_FILE_BYTES = LIMITS.moduleBytes.value;
 const MAX_TOTAL_BYTES = LIMITS.modulesBytes.value;

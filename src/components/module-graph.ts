@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Message, Plugin } from "esbuild";
 import { LOCAL_ACCOUNT } from "../fairness/slots.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
-import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
-import { importLocation, withLocation } from "./import-location.ts";
+import type { Esbuild } from "../lib/new-esbuild.ts";
+import { importLocation, madeRequires, withLocation } from "./computed-imports.ts";
+import { EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
-import { madeRequires } from "./made-requires.ts";
 import { formatMessage, inSource, type NormalModule, normalizeOwn } from "./normalize-module.ts";
 import { readSpecifier, type Specifier } from "./specifier.ts";
 

@@ -3,8 +3,8 @@ import { join, posix } from "node:path";
 import { LIMITS } from "../limits/catalogue.ts";
 import { PACKAGE_FILES } from "../sandbox/child/source-folder.ts";
 import { FILES_OF } from "./computed-imports.ts";
+import { filesOfPackage } from "./package-cache.ts";
 import { PLACE_OF } from "./place-of.ts";
-import { filesOfPackage } from "./share-packages.ts";
 
 const OWN_PLACE = /(?<![\w$.])(?:__dirname|__filename|import\.meta\.(?:url|dirname|filename))(?![\w$])/;
 const READS = /\b(?:readFile|readdir|createReadStream|opendir|openSync|openAsBlob)(?:Sync)?\b/;

@@ -2,8 +2,7 @@ import { checkUrlText } from "../egress/check-url.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Component } from "../models/component.ts";
 import { isAction } from "./code-traits.ts";
-import type { Deployer } from "./deployer.ts";
-import { findComponentToRun } from "./find.ts";
+import { type Deployer, findComponentToRun } from "./find.ts";
 import { CODE_SOURCES } from "./given-files.ts";
 import { type SaveDeps, saveComponent } from "./save.ts";
 

@@ -1,5 +1,5 @@
-import { checkCount } from "../accounts/check-count.ts";
-import { checkQuota } from "../accounts/check-quota.ts";
+import { checkCount } from "../accounts/limits.ts";
+import { checkQuota } from "../accounts/quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { Slots } from "../fairness/slots.ts";
 import { newId } from "../lib/ids.ts";

@@ -12,7 +12,7 @@ import {
 import { packedBundles } from "../store/schema/migrations/0011-packed-bundles.ts";
 import { bundlesInParts } from "../store/schema/migrations/0015-bundles-in-parts.ts";
 import { readState } from "../store/schema/state.ts";
-import type { PackedPart } from "./builder/order.ts";
+import type { PackedPart } from "./builder/calls.ts";
 import type { Built } from "./builder/with-built.ts";
 import { isLargeBundle } from "./bundle-parts.ts";
 

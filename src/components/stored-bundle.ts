@@ -5,8 +5,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip, gunzip, gzip } from "node:zlib";
+import { LRUCache } from "lru-cache";
 import type { Connection } from "mongoose";
-import { AppError } from "../lib/errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import {
   BundleChunks,
   BundleParts,
@@ -17,7 +19,7 @@ import {
   type StoredBundle,
 } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
-import type { BundleFile } from "../sandbox/bundle.ts";
+import type { Bundle, BundleFile } from "../sandbox/bundle.ts";
 import { hashOfFile } from "./module-graph.ts";
 import type { GivenFiles } from "./read-files.ts";
 
@@ -99,4 +101,34 @@ export async function readFiles(
     .lean<{ files?: { buffer: Buffer } } | null>();
   if (stored?.files) return JSON.parse((await unpack(stored.files.buffer)).toString());
   return { files: code_hash === hashOfFile(code) ? {} : null, entry: null };
+}
+
+/** What a run needs of a component: not the code as it was given. */
+export type RunnableComponent = Omit<Component, "code">;
+
+/** A component ready to run. */
+export interface Code {
+  component: RunnableComponent;
+  bundle: Bundle;
+}
+
+const components = new LRUCache<string, RunnableComponent>({
+  maxSize: LIMITS.componentCacheBytes.value,
+  sizeCalculation: component => JSON.stringify(component).length,
+});
+
+/**
+ * Returns a component and its bundle, which is read when a sandbox needs it. Throws `not-found` if the component no longer
+ * exists.
+ */
+export async function loadCode(platform: Pick<Platform, "mongo">, componentId: string): Promise<Code> {
+  const component = components.get(componentId) ?? (await readComponent(platform, componentId));
+  return { component, bundle: storedBundle(platform, component.bundle_hash) };
+}
+
+async function readComponent({ mongo }: Pick<Platform, "mongo">, id: string): Promise<RunnableComponent> {
+  const component = await Components(mongo).findById(id, { code: 0 }).lean<RunnableComponent>();
+  if (!component) throw notFound("component");
+  components.set(id, component);
+  return component;
 }

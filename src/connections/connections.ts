@@ -1,4 +1,4 @@
-import { checkCount } from "../accounts/check-count.ts";
+import { checkCount } from "../accounts/limits.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

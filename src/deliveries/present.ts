@@ -1,4 +1,4 @@
-import { shownOrg } from "../accounts/shown-org.ts";
+import { shownOrg } from "../accounts/access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { ActionOutput, AttemptRecord, Delivery } from "../models/delivery.ts";
 import type { Recovery } from "../models/webhook.ts";

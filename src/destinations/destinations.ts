@@ -1,5 +1,5 @@
-import { checkCount } from "../accounts/check-count.ts";
-import { type Deployer, ownDeployer } from "../components/deployer.ts";
+import { checkCount } from "../accounts/limits.ts";
+import { type Deployer, ownDeployer } from "../components/find.ts";
 import { fieldsOfUses, type Uses, withUses } from "../components/mark-used.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";

@@ -1,6 +1,6 @@
 import type { Static, TObject } from "typebox";
-import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
-import type { Deployer } from "../components/deployer.ts";
+import type { NextPropsDeps } from "../components/configure/dynamic-props.ts";
+import type { Deployer } from "../components/find.ts";
 import type { Uses } from "../components/mark-used.ts";
 import type { SaveDeps } from "../components/save.ts";
 

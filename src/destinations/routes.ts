@@ -1,4 +1,4 @@
-import { deployerOf } from "../components/deployer.ts";
+import { deployerOf } from "../components/find.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";

@@ -1,4 +1,4 @@
-import { findAccounts } from "../accounts/find-accounts.ts";
+import { findAccounts } from "../accounts/organizations.ts";
 import { isAccountId } from "../alerts/raise.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";

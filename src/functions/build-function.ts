@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { checkQuota } from "../accounts/check-quota.ts";
+import { checkQuota } from "../accounts/quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { bundleGraph } from "../components/bundle.ts";
-import { importLocation } from "../components/import-location.ts";
+import { importLocation } from "../components/computed-imports.ts";
 import { CODE_ID } from "../components/load-modules.ts";
 import { type ModuleGraph, readModuleGraph } from "../components/module-graph.ts";
 import { inTrial } from "../components/trial/build.ts";

@@ -1,4 +1,4 @@
-import { openQuotaGate, type QuotaDeps } from "../accounts/check-quota.ts";
+import { openQuotaGate, type QuotaDeps } from "../accounts/quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { placeInStack } from "../components/trial/place.ts";
 import { Slots } from "../fairness/slots.ts";

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { openQuotaGate } from "../accounts/check-quota.ts";
+import { openQuotaGate } from "../accounts/quota.ts";
 import { requestTurns } from "../fairness/turns.ts";
 import { type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";

@@ -1,8 +1,7 @@
 import type { Context, Middleware } from "koa";
-import { findUser } from "../accounts/openid-connect/find-user.ts";
+import { findUser, NotLetIn, type SignInProblem } from "../accounts/openid-connect/find-user.ts";
 import { openPending, type PendingSignIn, usePending } from "../accounts/openid-connect/pending.ts";
 import { RETURN_PATH } from "../accounts/openid-connect/routes.ts";
-import { NotLetIn, type SignInProblem } from "../accounts/openid-connect/sign-in-problem.ts";
 import { signInLimitsOf } from "../accounts/sessions/routes.ts";
 import { lifeOf, startSession } from "../accounts/sessions/sessions.ts";
 import { clientAddress, clientKey } from "../http/client-address.ts";

@@ -1,4 +1,4 @@
-import { findAccounts } from "../accounts/find-accounts.ts";
+import { findAccounts } from "../accounts/organizations.ts";
 import { isAccountId } from "../alerts/raise.ts";
 import { divide } from "../lib/divide.ts";
 import { SLOTS_PER_MS } from "../lib/ids.ts";

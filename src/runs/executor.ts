@@ -1,4 +1,4 @@
-import { loadCode } from "../components/load-code.ts";
+import { loadCode } from "../components/stored-bundle.ts";
 import { noteUse } from "../connections/note-use.ts";
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";

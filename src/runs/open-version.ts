@@ -1,5 +1,5 @@
 import { countRuns } from "../accounts/usage.ts";
-import { loadCode } from "../components/load-code.ts";
+import { loadCode } from "../components/stored-bundle.ts";
 import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
 import { callErrorOf } from "../connections/connection-failed.ts";
 import { noteUse, type UsedToken } from "../connections/note-use.ts";

@@ -1,4 +1,4 @@
-import { noteRunsUsed } from "../accounts/quota-alerts.ts";
+import { noteRunsUsed } from "../accounts/quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { RunRecord } from "../models/run.ts";

@@ -1,6 +1,6 @@
 import { subscriberAccess } from "../accounts/access.ts";
 import { limitsOf } from "../accounts/limits.ts";
-import { loadCode } from "../components/load-code.ts";
+import { loadCode } from "../components/stored-bundle.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";

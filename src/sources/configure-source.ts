@@ -1,9 +1,16 @@
 import type { Static } from "typebox";
-import { findDynamicProps } from "../components/additional-props/find-dynamic-props.ts";
-import { type NextProps, type NextPropsDeps, nextProps } from "../components/additional-props/next-props.ts";
-import type { NextPropsRequestSchema } from "../components/additional-props/schema.ts";
 import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
-import { type OptionsRequestSchema, optionsRequest } from "../components/configure/schema.ts";
+import {
+  findDynamicProps,
+  type NextProps,
+  type NextPropsDeps,
+  nextProps,
+} from "../components/configure/dynamic-props.ts";
+import {
+  type NextPropsRequestSchema,
+  type OptionsRequestSchema,
+  optionsRequest,
+} from "../components/configure/schema.ts";
 import type { Source } from "../models/source.ts";
 import { dynamicPropsOf } from "./dynamic-props.ts";
 import { existingComponent } from "./prepare.ts";

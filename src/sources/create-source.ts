@@ -1,6 +1,6 @@
-import { checkCount } from "../accounts/check-count.ts";
-import { checkQuota } from "../accounts/check-quota.ts";
-import type { Deployer } from "../components/deployer.ts";
+import { checkCount } from "../accounts/limits.ts";
+import { checkQuota } from "../accounts/quota.ts";
+import type { Deployer } from "../components/find.ts";
 import { markComponentUsed } from "../components/mark-used.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";

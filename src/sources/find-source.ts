@@ -1,4 +1,4 @@
-import { MAX_NAMED, meantBy } from "../accounts/meant-by.ts";
+import { MAX_NAMED, meantBy } from "../accounts/access.ts";
 import { isId } from "../lib/ids.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";

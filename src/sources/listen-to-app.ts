@@ -1,4 +1,4 @@
-import { askEventNames } from "../components/event-names.ts";
+import { askEventNames } from "../components/configure/ask-options.ts";
 import type { TrialDeps } from "../components/trial/build.ts";
 import { endpointOfConnection } from "../connections/events/endpoint.ts";
 import { readEventRules } from "../connections/events/rules.ts";

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { checkCount } from "../accounts/check-count.ts";
-import { chooseDynamicProps } from "../components/additional-props/find-dynamic-props.ts";
-import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
-import type { Deployer } from "../components/deployer.ts";
+import { checkCount } from "../accounts/limits.ts";
+import { chooseDynamicProps, type NextPropsDeps } from "../components/configure/dynamic-props.ts";
+import type { Deployer } from "../components/find.ts";
 import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/resolve.ts";
 import { checkConnections } from "../connections/check.ts";
 import { notFound } from "../lib/errors.ts";

@@ -1,4 +1,4 @@
-import { shownOrg } from "../accounts/shown-org.ts";
+import { shownOrg } from "../accounts/access.ts";
 import { presentProps as describeProps, ownWords } from "../components/present.ts";
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";

@@ -1,10 +1,11 @@
 import {
   NextPropsRequestSchema,
   NextPropsSchema,
+  OptionsRequestSchema,
+  OptionsSchema,
   presentNextProps,
-} from "../components/additional-props/schema.ts";
-import { OptionsRequestSchema, OptionsSchema } from "../components/configure/schema.ts";
-import { deployerOf } from "../components/deployer.ts";
+} from "../components/configure/schema.ts";
+import { deployerOf } from "../components/find.ts";
 import { COMPONENT_SOURCES } from "../components/resolve.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";

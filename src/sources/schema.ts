@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { ShownOrgId } from "../accounts/shown-org.ts";
+import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
 import { SecretsRemoved } from "../props/kept-values.ts";
 

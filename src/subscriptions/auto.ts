@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongoose";
-import { checkCount } from "../accounts/check-count.ts";
+import { checkCount } from "../accounts/limits.ts";
 import { saveFunction } from "../functions/save-function.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

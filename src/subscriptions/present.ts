@@ -1,4 +1,4 @@
-import { shownOrg } from "../accounts/shown-org.ts";
+import { shownOrg } from "../accounts/access.ts";
 import { findFunctionCode } from "../functions/find-function.ts";
 import type { AutoSubscription, Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";

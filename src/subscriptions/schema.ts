@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ShownOrgId } from "../accounts/shown-org.ts";
+import { ShownOrgId } from "../accounts/access.ts";
 import { patternInWords } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";

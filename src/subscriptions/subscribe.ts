@@ -1,5 +1,5 @@
-import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/check-count.ts";
-import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
+import { accountsOfSubscriptions } from "../accounts/access.ts";
+import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/limits.ts";
 import { saveFunction } from "../functions/save-function.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";

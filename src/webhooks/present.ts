@@ -1,4 +1,4 @@
-import { shownOrg } from "../accounts/shown-org.ts";
+import { shownOrg } from "../accounts/access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";

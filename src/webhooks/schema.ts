@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ShownOrgId } from "../accounts/shown-org.ts";
+import { ShownOrgId } from "../accounts/access.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/kept-values.ts";
 

@@ -1,5 +1,5 @@
-import { checkCount } from "../accounts/check-count.ts";
-import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
+import { accountsOfSubscriptions } from "../accounts/access.ts";
+import { checkCount } from "../accounts/limits.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

@@ -1,4 +1,4 @@
-import { checkCount } from "../accounts/check-count.ts";
+import { checkCount } from "../accounts/limits.ts";
 import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts";
 import { summaryRoute } from "../events/summary-route.ts";
 import { data, empty, page } from "../http/response.ts";

@@ -1,4 +1,4 @@
-import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
+import { accountsOfSubscriptions } from "../accounts/access.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

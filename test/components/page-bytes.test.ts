@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { listComponents } from "../../src/components/find.ts";
-import { loadCode } from "../../src/components/load-code.ts";
+import { loadCode } from "../../src/components/stored-bundle.ts";
 import { emit } from "../../src/events/emit.ts";
 import { eventOf, readSummaries } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";

@@ -5,8 +5,8 @@ import {
   findComponent,
   findOwnComponent,
   findPublished,
+  publishComponent,
 } from "../../src/components/find.ts";
-import { publishComponent } from "../../src/components/publish.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";

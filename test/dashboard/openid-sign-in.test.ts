@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { SIGN_IN_PROBLEMS as sentences } from "../../dashboard/lib/sign-in-problems.ts";
-import { SIGN_IN_PROBLEMS } from "../../src/accounts/openid-connect/sign-in-problem.ts";
+import { SIGN_IN_PROBLEMS } from "../../src/accounts/openid-connect/find-user.ts";
 import { startOpenIdProvider, type TestProvider } from "../support/openid-provider.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { browserOrSkip, keepScreenshot, openTab, seriousFindings, type Tab } from "./signed-in.ts";

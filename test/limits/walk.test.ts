@@ -366,7 +366,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   providerReturnMs: "test/accounts/openid-connect/pending.test.ts",
   providerSessionMs: "test/accounts/openid-connect/sign-in.test.ts",
   returnPathCharacters: "test/accounts/openid-connect/sign-in.test.ts",
-  invitationMs: "test/accounts/members.test.ts",
+  invitationMs: "test/accounts/organizations.test.ts",
   apiKeys: "test/accounts/own-keys.test.ts",
   deliveriesSearched: "test/deliveries/search.test.ts",
   payloadWords: "test/deliveries/search-text.test.ts",

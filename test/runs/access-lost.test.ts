@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { removeMember } from "../../src/accounts/members.ts";
-import { addMember, createOrganization } from "../../src/accounts/organizations.ts";
+import { addMember, createOrganization, removeMember } from "../../src/accounts/organizations.ts";
 import { createUser } from "../../src/accounts/users.ts";
 import { carriedBy } from "../../src/events/fan-out.ts";
 import { newId } from "../../src/lib/ids.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { Deployer } from "../../src/components/deployer.ts";
-import { publishComponent } from "../../src/components/publish.ts";
+import { type Deployer, publishComponent } from "../../src/components/find.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Source } from "../../src/models/source.ts";

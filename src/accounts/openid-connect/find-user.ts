@@ -1,15 +1,16 @@
 import { unixSeconds } from "../../lib/time.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
 import { Identities, type Identity, identityId } from "../../models/identity.ts";
+import { Memberships, Organizations } from "../../models/organization.ts";
 import { Sessions } from "../../models/session.ts";
 import { Users } from "../../models/user.ts";
+import type { OpenIdFault } from "../../openid/openid-error.ts";
 import type { Claims } from "../../openid/provider.ts";
 import { mayEnter, organizationsFor, type SignInRules, verifiedEmail } from "../../openid/rules.ts";
 import type { Platform } from "../../platform.ts";
 import { isDuplicateKey, transaction } from "../../store/mongo.ts";
 import { revokeProviderKeys } from "../api-keys.ts";
 import { newUser } from "../users.ts";
-import { applyOrganizations } from "./apply-organizations.ts";
-import { NotLetIn } from "./sign-in-problem.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock" | "routing" | "log">;
 
@@ -107,4 +108,70 @@ export async function withdrawAccess(
   await revokeProviderKeys(platform, userId);
   await applyOrganizations(platform, userId, []);
   await platform.routing.invalidate([userId]);
+}
+
+/**
+ * Makes a user a member of the organizations that the rules give, and ends memberships that rules gave and give no longer.
+ * Memberships of other origin stay. A rule for an organization that is absent or full is logged, and stops no sign-in.
+ */
+async function applyOrganizations(platform: Deps, userId: string, orgIds: string[]): Promise<void> {
+  const { mongo, routing } = platform;
+  const current = await Memberships(mongo).find({ user_id: userId }).lean();
+  const lost = current.filter(({ by_rule, org_id }) => by_rule && !orgIds.includes(org_id));
+  const missing = orgIds.filter(id => !current.some(({ org_id }) => org_id === id));
+  if (lost.length > 0) await Memberships(mongo).deleteMany({ _id: { $in: lost.map(({ _id }) => _id) } });
+  for (const orgId of missing) await join(platform, userId, orgId);
+  const changed = [...lost.map(({ org_id }) => org_id), ...missing];
+  if (changed.length > 0) await routing.invalidate([userId, ...changed]);
+}
+
+async function join({ mongo, clock, log }: Deps, userId: string, orgId: string): Promise<void> {
+  const most = LIMITS.members.value;
+  const exists = await Organizations(mongo).exists({ _id: orgId });
+  if (!exists || (await Memberships(mongo).countDocuments({ org_id: orgId }, { limit: most })) >= most) {
+    log.warn({ org_id: orgId }, `OIDC_ALLOW: the organization ${exists ? "is full" : "does not exist"}`);
+    return;
+  }
+  try {
+    const created_at = unixSeconds(clock());
+    await Memberships(mongo).insertOne({
+      ...{ _id: `${orgId}-${userId}`, org_id: orgId, user_id: userId },
+      ...{ created_at, by_rule: true },
+    });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+/** Why a return from the provider started no session; the sign-in page has a sentence for each. */
+export const SIGN_IN_PROBLEMS = [
+  "cancelled",
+  "provider-away",
+  "provider-error",
+  "not-proven",
+  /** Another browser's or another sign-in's return, a repeated one, or a late one. */
+  "not-yours",
+  /** The provider has not verified the email address. */
+  "not-verified",
+  /** No rule of the operator lets this person in. */
+  "not-allowed",
+  /** There is no account, and none is made. */
+  "no-account",
+  /** There is an account with this email address that is not linked. */
+  "account-exists",
+  "too-many",
+  "unavailable",
+] as const satisfies readonly (OpenIdFault | string)[];
+
+export type SignInProblem = (typeof SIGN_IN_PROBLEMS)[number];
+
+/** A person whom the provider vouches for, and who is not let in all the same. */
+export class NotLetIn extends Error {
+  readonly problem: SignInProblem;
+
+  constructor(problem: SignInProblem) {
+    super(problem);
+    this.name = "NotLetIn";
+    this.problem = problem;
+  }
 }

@@ -17,8 +17,8 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Session } from "../../models/session.ts";
 import type { Platform } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
+import { checkProof, makeLink } from "./authenticate.ts";
 import { endSession, isSessionToken, listSessions, ownSession, startSession } from "./sessions.ts";
-import { checkProof, makeLink } from "./sign-in.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "clock" | "config">;
 const route = routeFor<Deps>();

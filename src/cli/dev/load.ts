@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
+import { type BundleOptions, bundleComponent } from "../../components/bundle.ts";
+import { isAction } from "../../components/code-traits.ts";
 import {
   additionalPropsCall,
   checkAdded,
   type MakingCode,
-} from "../../components/additional-props/call-additional-props.ts";
-import { makeProps } from "../../components/additional-props/make-props.ts";
-import { type BundleOptions, bundleComponent } from "../../components/bundle.ts";
-import { isAction } from "../../components/code-traits.ts";
+  makeProps,
+} from "../../components/configure/call-additional-props.ts";
 import { type DescribedComponent, describeComponent } from "../../components/describe.ts";
 import { fromUrl } from "../../components/fetch-modules.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";

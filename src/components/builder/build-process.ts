@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type CallMessage, ProcessCalls } from "../../lib/process-calls.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { SourceModule } from "../load-modules.ts";
-import type { BuildOrder, BuildResult } from "./order.ts";
+import { type BuildOrder, type BuildResult, type CallMessage, ProcessCalls } from "./calls.ts";
 
 /** The build process ended, or was ended, while it built; which build was the reason can't be known. */
 export class BuildLostError extends Error {}

@@ -3,13 +3,27 @@
  * compresses for all accounts, so that nothing of that holds up a request. It has none of the platform's settings and
  * secrets, and ends when the process that started it does.
  */
+
+import { createHash } from "node:crypto";
+import { open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { giveWayItself } from "../../fairness/niceness.ts";
-import { type CallMessage, ProcessCalls } from "../../lib/process-calls.ts";
-import { bundleGraph } from "../bundle.ts";
+import { bundleGraph, type ComponentBundle } from "../bundle.ts";
+import { cutBundle } from "../bundle-parts.ts";
+import { codeTraits } from "../code-traits.ts";
+import type { ModuleLoader, SourceModule } from "../load-modules.ts";
 import { readModuleGraph } from "../module-graph.ts";
-import type { BuildOrder, BuildResult } from "./order.ts";
-import { remoteLoader } from "./remote-loader.ts";
-import { writeBuilt } from "./write-built.ts";
+import {
+  BUNDLE_FILE,
+  type BuildOrder,
+  type BuildResult,
+  type CallMessage,
+  PACKED_FILE,
+  type PackedPart,
+  ProcessCalls,
+} from "./calls.ts";
 
 /** How often it shows that it still reads messages. */
 const ALIVE_EVERY_MS = 1000;
@@ -30,4 +44,58 @@ async function build(id: number, { folder, loader, options }: BuildOrder): Promi
   if (!(await calls.call<boolean>("goesOn", id, graph.hash))) return null;
   const mayInstall = () => calls.call<void>("mayInstall", id);
   return writeBuilt(await bundleGraph(graph, modules, { ...options, mayInstall }), folder);
+}
+
+/** Returns the loader of a build in another process, which has the files and the way out. */
+function remoteLoader(
+  calls: ProcessCalls,
+  build: number,
+  { field, declaresRanges }: BuildOrder["loader"],
+): ModuleLoader {
+  return {
+    field,
+    entry: () => calls.call<SourceModule>("entry", build),
+    resolve: (specifier, importerId) => calls.call<SourceModule>("resolve", build, specifier, importerId),
+    ...(declaresRanges && {
+      declaredRange: (name: string, importerId: string) =>
+        calls.call<string>("declaredRange", build, name, importerId),
+    }),
+  };
+}
+
+const compress = promisify(gzip);
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Writes a bundle to a folder, as it is and with gzip, and returns the rest. */
+async function writeBuilt(
+  { code, hash, modules, packages }: ComponentBundle,
+  folder: string,
+): Promise<BuildResult> {
+  const text = Buffer.from(code);
+  await writeFile(join(folder, BUNDLE_FILE), text);
+  return {
+    hash,
+    modules,
+    packages,
+    bundleHash: sha256(text),
+    bundleBytes: text.length,
+    parts: await pack(text, join(folder, PACKED_FILE)),
+    traits: codeTraits(code),
+  };
+}
+
+/** Writes each part of the text with gzip, one after the other, which together are the whole text with gzip. */
+async function pack(text: Buffer, path: string): Promise<PackedPart[]> {
+  const parts: PackedPart[] = [];
+  const file = await open(path, "w");
+  try {
+    for (const part of cutBundle(text)) {
+      const packed = await compress(part);
+      await file.appendFile(packed);
+      parts.push({ hash: sha256(part), bytes: packed.length });
+    }
+  } finally {
+    await file.close();
+  }
+  return parts;
 }

@@ -9,7 +9,7 @@ import type { CodeTraits } from "../code-traits.ts";
 import type { ModuleLoader } from "../load-modules.ts";
 import { countInstallation } from "../npm-packages.ts";
 import { type BuildCallbacks, BuildLostError, BuildProcess } from "./build-process.ts";
-import { BUNDLE_FILE, type BuildOrder, type BuildResult, PACKED_FILE } from "./order.ts";
+import { BUNDLE_FILE, type BuildOrder, type BuildResult, PACKED_FILE } from "./calls.ts";
 
 /** A bundle in a file, and what is known of it. */
 export interface BuiltBundle extends BundleFile {

@@ -1,13 +1,20 @@
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
-import { type FindDeps, findDynamicProps } from "../additional-props/find-dynamic-props.ts";
 import { componentToRun } from "../find.ts";
 import { askOptions, type ConfigureDeps } from "./ask-options.ts";
-import { OptionsRequestSchema, OptionsSchema, optionsRequest } from "./schema.ts";
+import { findDynamicProps, type NextPropsDeps, nextProps } from "./dynamic-props.ts";
+import {
+  NextPropsRequestSchema,
+  NextPropsSchema,
+  OptionsRequestSchema,
+  OptionsSchema,
+  optionsRequest,
+  presentNextProps,
+} from "./schema.ts";
 
-const route = routeFor<ConfigureDeps & FindDeps>();
+const route = routeFor<ConfigureDeps & NextPropsDeps>();
 
-/** What a form asks a component while a source is being configured. */
+/** What a form asks a component while a source or an action is being configured. */
 export const configureRoutes = [
   route({
     method: "POST",
@@ -32,5 +39,37 @@ export const configureRoutes = [
       const added = id === undefined ? [] : (await findDynamicProps(deps, owner, resource, id)).props;
       return askOptions(deps, owner, resource, { ...optionsRequest(body), added });
     },
+  }),
+  // When the value of a prop with `reload_props` has changed.
+  route({
+    method: "POST",
+    path: "/components/{id}/props",
+    id: "nextProps",
+    tag: "Components",
+    summary: "Get the props that the values so far lead to",
+    description:
+      "Calls the component's `additionalProps` with the props so far, in a sandbox, for at most 10 s. It counts as a run. " +
+      "What the code threw is in `error`; props that can't be used are a 400.",
+    access: componentToRun,
+    body: NextPropsRequestSchema,
+    response: data(200, NextPropsSchema),
+    errors: ["unavailable"],
+    example: {
+      params: { id: "sc_0CjB8zQw2MnP5vTa" },
+      body: { configured_props: { city: "Bern" } },
+      response: {
+        dynamic_props_id: "dyp_0CjBAd3KqV8mZ4tR",
+        dynamic_props: [{ name: "street", type: "string" }],
+        logs: [],
+        error: null,
+      },
+    },
+    handler: async ({ deps, resource, body, owner }) =>
+      presentNextProps(
+        await nextProps(deps, owner, resource, {
+          configuredProps: body.configured_props,
+          dynamicPropsId: body.dynamic_props_id,
+        }),
+      ),
   }),
 ];

@@ -1,10 +1,15 @@
-import { checkQuota } from "../../accounts/check-quota.ts";
+import { checkQuota } from "../../accounts/quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
-import type { ConnectDeps } from "../../connections/connect-props.ts";
+import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
+import { noteUse, type Use } from "../../connections/note-use.ts";
 import { Slots } from "../../fairness/slots.ts";
+import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
+import type { StoredProps } from "../../props/configure.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
+import type { CallOptions } from "../../sandbox/call-options.ts";
+import type { CallError, CallRequest, CallResult, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
 import { withBuilt } from "../builder/with-built.ts";
 import { type DescribedComponent, describeComponent } from "../describe.ts";
 import type { ModuleLoader } from "../load-modules.ts";
@@ -51,4 +56,65 @@ export async function withTrialBuild<T>(
   });
   // Without `goesOn` there is always a result.
   return (used as { result: T }).result;
+}
+
+/**
+ * Calls a component once in a process of its own, which no source shares and which ends with the call. It counts as a run
+ * of the account. `use` are the tokens among the props. Throws `unavailable` if no process can be started.
+ */
+export async function callOnce(
+  platform: TrialDeps,
+  ownerId: string,
+  bundle: Bundle,
+  request: CallRequest,
+  { use, ...options }: Pick<CallOptions, "wallMs" | "onRespond"> & { use: Use },
+): Promise<CallResult> {
+  const sandboxes = await platform.sandboxes();
+  const key = `once-${newToken()}`;
+  try {
+    const result = await sandboxes.call(key, bundle, request, { ...options, owner: ownerId });
+    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
+    await noteUse(platform, use, result);
+    return result;
+  } finally {
+    sandboxes.drop(key);
+  }
+}
+
+/** What a component's code is asked beside its runs: for choices, for further props, for names of events. */
+interface Question {
+  bundle: Bundle;
+  props: DescribedProp[];
+  values: StoredProps;
+  /** Returns the call with these values, in which connections have their credentials. */
+  requestWith: (values: StoredProps) => CallRequest;
+  wallMs: number;
+}
+
+/** What the code returned. */
+export interface Returned {
+  /** Undefined if it failed. */
+  value: unknown;
+  logs: LogLine[];
+  /** What the code threw, or why a connection gave no credentials. */
+  error: CallError | null;
+}
+
+/**
+ * Asks a component's code something, in a sandbox of its own and without any memory. It counts as a run of the account. Called in
+ * one of the account's trials (`inTrial`). Throws `rate-limited` and `unavailable`.
+ */
+export async function askCode(
+  platform: TrialDeps,
+  ownerId: string,
+  { bundle, props, values, requestWith, wallMs }: Question,
+): Promise<Returned> {
+  await checkQuota(platform, ownerId);
+  const connected = await tryConnectProps(platform, ownerId, { props, values });
+  if ("error" in connected) return { value: undefined, logs: [], error: connected.error };
+  const request = requestWith(connected.values);
+  const use = { tokens: connected.tokens, by: `${request.call} of code ${bundle.hash.slice(0, 12)}` };
+  const { emits, logs, error } = await callOnce(platform, ownerId, bundle, request, { wallMs, use });
+  // The code may emit on its own; what it returned comes last.
+  return error ? { value: undefined, logs, error } : { value: emits.at(-1)?.event, logs, error: null };
 }

@@ -9,9 +9,8 @@ import { CODE_SOURCES } from "../given-files.ts";
 import { ownWords, presentProps } from "../present.ts";
 import { CODE_FIELDS, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
-import { describeCode } from "./describe-code.ts";
 import { EmitSchema, presentEmit } from "./present-emits.ts";
-import { tryCode } from "./try-code.ts";
+import { describeCode, tryCode } from "./try-code.ts";
 
 const route = routeFor<TrialDeps>();
 const tag = "Components";

@@ -1,6 +1,6 @@
 import { checkConnections } from "../../connections/check.ts";
 import { tryConnectProps } from "../../connections/connect-props.ts";
-import { invalidField } from "../../lib/errors.ts";
+import { AppError, invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
@@ -15,15 +15,13 @@ import type {
   HttpResponse,
   LogLine,
 } from "../../sandbox/protocol.ts";
-import { callAdditionalProps, type MakingCode } from "../additional-props/call-additional-props.ts";
-import { makeProps } from "../additional-props/make-props.ts";
 import { isAction } from "../code-traits.ts";
+import { callAdditionalProps, type MakingCode, makeProps } from "../configure/call-additional-props.ts";
 import { configureFor } from "../configure-for.ts";
 import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import type { GivenFiles } from "../read-files.ts";
-import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
-import { callOnce } from "./call-once.ts";
-import { type FilePlace, placeInFiles } from "./place.ts";
+import { callOnce, inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
+import { type FilePlace, placeInFiles, placeInMessage } from "./place.ts";
 
 export interface TryRequest {
   given: GivenCode;
@@ -178,4 +176,41 @@ function shown(result: CallResult, { response, before, files }: Around): Tried {
     durationMs,
     cpuMs,
   };
+}
+
+/** What is wrong with code that can't be saved. */
+export interface CodeError extends FilePlace {
+  /** Where in the component it is, such as `props.timer.type`; the field of the request for the code as a whole. */
+  path: string;
+  message: string;
+}
+
+/**
+ * Describes code without storing it: returns what it is, or everything that is wrong with it. Throws `rate-limited` and
+ * `unavailable`, as `saveComponent` does.
+ */
+export async function describeCode(
+  platform: TrialDeps,
+  ownerId: string,
+  given: GivenCode,
+): Promise<{ built: Omit<TrialBuild, "bundle"> } | { errors: CodeError[] }> {
+  const loader = loaderOf(platform, given);
+  try {
+    return {
+      built: await inTrial(ownerId, () =>
+        withTrialBuild(platform, ownerId, loader, async ({ description, packages }) => ({
+          description,
+          packages,
+        })),
+      ),
+    };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "invalid") throw error;
+    const fields =
+      error.fields.length > 0 ? error.fields : [{ path: loader.field.path, message: error.message }];
+    const files = namedFiles(loader, given);
+    return {
+      errors: fields.map(({ path, message }) => ({ path, message, ...placeInMessage(message, files) })),
+    };
+  }
 }

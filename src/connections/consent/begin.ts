@@ -1,4 +1,4 @@
-import { checkCount } from "../../accounts/check-count.ts";
+import { checkCount } from "../../accounts/limits.ts";
 import { hashOfToken } from "../../accounts/sessions/sessions.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";

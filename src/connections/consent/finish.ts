@@ -1,5 +1,5 @@
 import { canAccess } from "../../accounts/access.ts";
-import { checkCount } from "../../accounts/check-count.ts";
+import { checkCount } from "../../accounts/limits.ts";
 import { hashOfToken } from "../../accounts/sessions/sessions.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isSameSecret } from "../../lib/ids.ts";

@@ -1,4 +1,4 @@
-import { organizationsOf } from "../../accounts/members.ts";
+import { organizationsOf } from "../../accounts/organizations.ts";
 import { SLOTS_PER_MS } from "../../lib/ids.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";

@@ -1,4 +1,4 @@
-import { chooseDynamicProps } from "../../components/additional-props/find-dynamic-props.ts";
+import { chooseDynamicProps } from "../../components/configure/dynamic-props.ts";
 import {
   type ComponentInput,
   isReplaced,

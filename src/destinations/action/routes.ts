@@ -1,17 +1,19 @@
 import type { Static } from "typebox";
-import { findDynamicProps } from "../../components/additional-props/find-dynamic-props.ts";
+import { askOptions, type ConfigureDeps, type Options } from "../../components/configure/ask-options.ts";
 import {
+  findDynamicProps,
   type NextProps,
   type NextPropsDeps,
   nextProps,
-} from "../../components/additional-props/next-props.ts";
+} from "../../components/configure/dynamic-props.ts";
 import {
   NextPropsRequestSchema,
   NextPropsSchema,
+  OptionsRequestSchema,
+  OptionsSchema,
+  optionsRequest,
   presentNextProps,
-} from "../../components/additional-props/schema.ts";
-import { askOptions, type ConfigureDeps, type Options } from "../../components/configure/ask-options.ts";
-import { OptionsRequestSchema, OptionsSchema, optionsRequest } from "../../components/configure/schema.ts";
+} from "../../components/configure/schema.ts";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { type Destination, Webhooks } from "../../models/webhook.ts";

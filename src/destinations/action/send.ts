@@ -1,6 +1,6 @@
-import { checkQuota } from "../../accounts/check-quota.ts";
+import { checkQuota } from "../../accounts/quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
-import { type Code, loadCode } from "../../components/load-code.ts";
+import { type Code, loadCode } from "../../components/stored-bundle.ts";
 import { connectProps } from "../../connections/connect-props.ts";
 import { ConnectionFailed, callErrorOf } from "../../connections/connection-failed.ts";
 import { noteUse, type UsedToken } from "../../connections/note-use.ts";

@@ -1,6 +1,6 @@
 import { enqueueEmissionJobs } from "../../accepted/enqueue-emissions.ts";
 import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
-import { PublishQuota } from "../../accounts/publish-quota.ts";
+import { PublishQuota } from "../../accounts/quota.ts";
 import { requestTurns } from "../../fairness/turns.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError } from "../../lib/errors.ts";

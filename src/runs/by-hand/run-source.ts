@@ -1,9 +1,8 @@
 import { type AcceptDeps, acceptRuns } from "../../accepted/accept-runs.ts";
-import { checkQuota, type QuotaDeps } from "../../accounts/check-quota.ts";
 import { queueBounds } from "../../accounts/limits.ts";
+import { checkQuota, type QuotaDeps } from "../../accounts/quota.ts";
 import { storedBundle } from "../../components/stored-bundle.ts";
-import { inTrial, type TrialDeps } from "../../components/trial/build.ts";
-import { callOnce } from "../../components/trial/call-once.ts";
+import { callOnce, inTrial, type TrialDeps } from "../../components/trial/build.ts";
 import { type PublisherDeps, publisherOf } from "../../events/publish/publisher.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";

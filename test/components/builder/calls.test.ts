@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { AppError } from "../../src/lib/errors.ts";
-import { type CallMessage, ProcessCalls } from "../../src/lib/process-calls.ts";
+import { type CallMessage, ProcessCalls } from "../../../src/components/builder/calls.ts";
+import { AppError } from "../../../src/lib/errors.ts";
 
 /** Two ends that send each other copies, as processes do. */
 function connected(): [ProcessCalls, ProcessCalls] {

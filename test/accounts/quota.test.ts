@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { PublishQuota } from "../../src/accounts/publish-quota.ts";
-import { noteRunsUsed } from "../../src/accounts/quota-alerts.ts";
+import { noteRunsUsed, PublishQuota } from "../../src/accounts/quota.ts";
 import { createUser } from "../../src/accounts/users.ts";
 import { Alerts } from "../../src/models/alert.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,12 +1,20 @@
 import { checkConnections } from "../../connections/check.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
-import { addedProps, withAddedProps } from "../../props/dynamic-props.ts";
+import {
+  addedProps,
+  changedInput,
+  type DynamicProps,
+  inputsOf,
+  withAddedProps,
+} from "../../props/dynamic-props.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import { checkDescription } from "../../sandbox/check-description.ts";
+import { withFrame } from "../../sandbox/own-frame.ts";
 import type {
   CallError,
   CallRequest,
@@ -14,13 +22,13 @@ import type {
   DescribedProp,
   LogLine,
 } from "../../sandbox/protocol.ts";
+import { configureFor } from "../configure-for.ts";
 import { faultsOfMadeProps } from "../describe.ts";
 import { storedBundle } from "../stored-bundle.ts";
-import { askCode } from "../trial/ask-code.ts";
-import type { TrialDeps } from "../trial/build.ts";
+import { askCode, type TrialDeps } from "../trial/build.ts";
 
 /** What `additionalProps` returned: no props if it failed. */
-export interface AdditionalProps {
+interface AdditionalProps {
   /** Those that it added to the component's own, and those of its own that it changed. */
   props: DescribedProp[];
   logs: LogLine[];
@@ -29,7 +37,7 @@ export interface AdditionalProps {
 }
 
 /** The props so far: `added` are those of the call before, of which the code also receives values and definitions. */
-export interface PropsSoFar {
+interface PropsSoFar {
   values: StoredProps;
   added: DescribedProp[];
 }
@@ -94,4 +102,50 @@ export function checkAdded(description: ComponentDescription, described: unknown
   if (fields.length === 0) return props;
   const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
   throw new AppError("invalid", `additionalProps returned props that can't be used: ${detail}`, { fields });
+}
+
+const MAX_CALLS = LIMITS.additionalPropsCalls.value;
+
+/** Calls the code's `additionalProps` with the props so far. */
+type Ask = (soFar: PropsSoFar) => Promise<Pick<AdditionalProps, "props" | "error">>;
+
+interface Given {
+  configured: Record<string, unknown>;
+  /** Values that are kept from before. */
+  stored?: StoredProps | undefined;
+}
+
+/**
+ * Makes the props of a component that is configured without a form: calls its `additionalProps` with the configured
+ * props, and again while it makes props with `reloadProps` that have a value, too. Throws `invalid` with what the code
+ * threw, or that names the prop that it lacks, and what `ask` throws.
+ */
+export async function makeProps(
+  description: ComponentDescription,
+  { configured, stored }: Given,
+  ask: Ask,
+): Promise<DynamicProps> {
+  const own = description.props;
+  const configure = configureFor(description);
+  let added: DescribedProp[] = [];
+  for (let calls = 0; calls < MAX_CALLS; calls++) {
+    const soFar = withAddedProps(own, added);
+    const values = configure(soFar, configured, stored, { mayLack: true, mayHaveOthers: true });
+    const { props, error } = await ask({ values, added });
+    if (error) {
+      // A prop that is missing says more than what the code made of that.
+      configure(soFar, configured, stored, { mayHaveOthers: true });
+      throw failed(error);
+    }
+    const next = withAddedProps(own, props);
+    const made = { id: newId("dyp"), props, inputs: inputsOf(next, values) };
+    const complete = configure(next, configured, stored, { mayLack: true, mayHaveOthers: true });
+    if (changedInput(own, made, complete) === null) return made;
+    added = props;
+  }
+  throw invalidField("component", "additionalProps", `makes other props at each of ${MAX_CALLS} calls`);
+}
+
+function failed({ code, message, stack }: CallError) {
+  return invalidField("component", "additionalProps", `${code}: ${withFrame(message, stack)}`);
 }
