@@ -11,7 +11,7 @@ import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import { alertRoutes } from "./alerts/send/routes.ts";
-import { configureRoutes } from "./components/configure/routes.ts";
+import { additionalPropsRoutes, configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
 import { connectionRoutes } from "./connections/routes.ts";
@@ -49,8 +49,7 @@ import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { createKeyRateLimiter } from "./store/key-rate.ts";
-import { autoSubscriptionRoutes } from "./subscriptions/auto-routes.ts";
-import { subscriptionRoutes } from "./subscriptions/routes.ts";
+import { autoSubscriptionRoutes, subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 import { workflowRoutes } from "./workflows/routes.ts";
 
@@ -65,6 +64,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...trialRoutes,
   ...configureRoutes,
   ...connectionRoutes,
+  ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...byHandRoutes,

@@ -4,8 +4,7 @@ import { deleteRange } from "../src/events/delete-range.ts";
 import type { Platform } from "../src/platform.ts";
 import { deletions } from "../src/queues/deletions.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
-import { isEntry, startWorker } from "./start-worker.ts";
-import { workerOptions } from "./worker-options.ts";
+import { isEntry, startWorker, workerOptions } from "./start-worker.ts";
 
 /** Deletes ranges of stored events (docs/design.md#processes-and-queues). */
 export function start(platform: Platform): RunningWorker {

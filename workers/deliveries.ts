@@ -5,8 +5,7 @@ import { openDeliveriesHandler } from "../src/deliveries/worker/handle-job.ts";
 import type { Platform } from "../src/platform.ts";
 import { deliveries } from "../src/queues/deliveries.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
-import { isEntry, startWorker } from "./start-worker.ts";
-import { workerOptions } from "./worker-options.ts";
+import { isEntry, startWorker, workerOptions } from "./start-worker.ts";
 
 /** Signs events and POSTs them to webhooks, with retries (docs/design.md#delivery-to-a-webhook). */
 export function start(platform: Platform, options: RetryOptions = {}): RunningWorker {

@@ -4,8 +4,7 @@ import { countLostEmissions, openEmissionsHandler } from "../src/events/handle-j
 import type { Platform } from "../src/platform.ts";
 import { emissions } from "../src/queues/emissions.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
-import { isEntry, startWorker } from "./start-worker.ts";
-import { workerOptions } from "./worker-options.ts";
+import { isEntry, startWorker, workerOptions } from "./start-worker.ts";
 
 /** Gives emissions their event ids, stores their summaries and fans them out (docs/design.md#processes-and-queues). */
 export function start(platform: Platform): RunningWorker {

@@ -7,7 +7,7 @@ import { createLogger, logConsole, printLastLine } from "../src/lib/logger.ts";
 import { onShutdown } from "../src/lib/shutdown.ts";
 import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
-import type { RunningWorker } from "../src/queues/run-worker.ts";
+import type { RunningWorker, WorkerOptions } from "../src/queues/run-worker.ts";
 import { adoptClock } from "../src/store/store-clock.ts";
 
 /** Part of the 9 s that `onShutdown` allows; the stores close in the rest. */
@@ -54,4 +54,26 @@ function stopInOrder(platform: Platform, stopWork: () => Promise<void>): void {
     await stopWork();
     await platform.close();
   });
+}
+
+/** What every worker takes from its platform. */
+export function workerOptions(platform: Platform, queue: { name: string }): WorkerOptions {
+  const { config, redis, log, metrics, shards } = platform;
+  const only = config.workerShards;
+  if (only && !only.some(shard => shard < shards.numberOf(queue))) {
+    log.warn({ queue: queue.name, shards: shards.numberOf(queue) }, "none of WORKER_SHARDS exists: no jobs");
+  }
+  return {
+    redis,
+    prefix: config.redisPrefix,
+    shards: {
+      count: () => shards.numberOf(queue),
+      onGrown: listener => shards.onGrown(listener),
+      only,
+    },
+    concurrency: config.concurrency[queue.name] ?? 1,
+    stalledAfterMs: config.stalledAfterMs,
+    log,
+    metrics,
+  };
 }

@@ -1,9 +1,17 @@
 import type { Connection } from "mongoose";
 import { createBatcher, createDeferredBatcher } from "../lib/batcher.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import { newToken } from "../lib/ids.ts";
+import { stringifyJson } from "../lib/json-text.ts";
 import { MB } from "../limits/limit.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import type { Platform } from "../platform.ts";
+import { enqueueAll } from "../queues/define-queue.ts";
+import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
+import { enqueueRuns } from "../queues/enqueue-run.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
+import type { QueueBounds } from "../store/run-queue.ts";
 
 /**
  * Longer than any process takes from the row to the queue, and so long that MongoDB is asked whether an emission is an event
@@ -24,7 +32,7 @@ type Row = Omit<Accepted, "check_at">;
 type Deps = Pick<Platform, "mongo" | "config">;
 
 /** Stores what is about to be enqueued, with what others store at the same time. Throws `unavailable`. */
-export async function keep(platform: Deps, rows: Row[]): Promise<void> {
+async function keep(platform: Deps, rows: Row[]): Promise<void> {
   const graceMs = lostAfterMs(platform);
   const insert = keeperOf(platform.mongo).insert;
   await insert(rows.map(row => ({ ...row, check_at: new Date(row.at_ms + graceMs) })));
@@ -70,4 +78,84 @@ async function insertAll(mongo: Connection, rows: Accepted[]): Promise<void> {
   } catch (error) {
     if (!duplicateIndexes(error)) throw error;
   }
+}
+
+type RowToKeep = Pick<Accepted, "_id" | "kind" | "owner_id" | "source_id" | "body">;
+
+/**
+ * Stores rows in MongoDB, and then calls `enqueue`; if that fails, nothing was accepted, and the rows are deleted. Throws as
+ * `enqueue` does, and `unavailable`. `stored` is the failpoint in between.
+ */
+async function withKept<T>(
+  platform: Pick<Platform, "mongo" | "config" | "clock">,
+  rows: RowToKeep[],
+  stored: string,
+  enqueue: () => Promise<T>,
+): Promise<T> {
+  const at_ms = platform.clock();
+  await keep(
+    platform,
+    rows.map(row => ({ ...row, at_ms })),
+  );
+  failpoint(stored);
+  try {
+    return await enqueue();
+  } catch (error) {
+    const ids = rows.map(({ _id }) => _id);
+    await deleteKept(platform, ids).catch(() => undefined);
+    throw error;
+  }
+}
+
+export type AcceptDeps = Pick<Platform, "mongo" | "config" | "clock" | "replicas" | "runQueue" | "queues">;
+
+/**
+ * Enqueues runs of one source so that they are as safe as the settings promise: in MongoDB before
+ * (`DURABLE_INGRESS=mongodb`), on replicas of Redis after (`replicas`). Returns for each whether it was accepted or
+ * the queue was full. Throws as `enqueueRuns` and `Replicas.confirm` do; after the latter the runs may happen all the same.
+ */
+export async function acceptRuns(
+  platform: AcceptDeps,
+  sourceId: string,
+  items: TriggerItem[],
+  bounds: QueueBounds,
+): Promise<boolean[]> {
+  const push = (some: TriggerItem[]) =>
+    platform.replicas.confirmed(() => enqueueRuns(platform, sourceId, some, bounds));
+  if (!platform.config.durableIngress) return await push(items);
+  const kept = items.map(item => ({ ...item, kept: true as const }));
+  const rows = kept.map(item => ({
+    _id: item.run_id,
+    kind: "run" as const,
+    owner_id: bounds.ownerId,
+    source_id: sourceId,
+    body: stringifyJson(item),
+  }));
+  return await withKept(platform, rows, "runs-kept", async () => {
+    const accepted = await push(kept);
+    const rejected = kept.filter((_, i) => !accepted[i]).map(({ run_id }) => run_id);
+    await deleteKept(platform, rejected);
+    return accepted;
+  });
+}
+
+/**
+ * Enqueues jobs of emissions in one round trip, all or none. With `DURABLE_INGRESS=mongodb`, MongoDB has them before, until
+ * they are handled. Throws as `enqueueAll` does.
+ */
+export async function enqueueEmissionJobs(
+  platform: Pick<Platform, "mongo" | "config" | "queues" | "clock">,
+  jobs: EmissionsJob[],
+): Promise<void> {
+  if (jobs.length === 0) return;
+  const enqueue = (some: EmissionsJob[]) => enqueueAll(platform.queues, emissions.jobs.emissions, some);
+  if (!platform.config.durableIngress) return await enqueue(jobs);
+  const kept = jobs.map(job => ({ ...job, kept: newToken() }));
+  const rows = kept.map(job => ({
+    _id: job.kept,
+    kind: "emissions" as const,
+    owner_id: accountOf(job),
+    body: stringifyJson(job),
+  }));
+  await withKept(platform, rows, "emissions-kept", () => enqueue(kept));
 }

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { AppError } from "../lib/errors.ts";
 import { JsonText } from "../lib/json-text.ts";
 import { durationMs } from "../lib/time.ts";
-import type { AppEventRules } from "../models/app.ts";
+import type { AppEventRules } from "../models/connection.ts";
 
 /** What was typed can't be meant: exit code 2. `message` begins with the option or argument. */
 export class UsageError extends AppError {

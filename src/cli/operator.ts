@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { JsonText } from "../lib/json-text.ts";
-import type { TokenAuth } from "../models/app.ts";
 import type { Component } from "../models/component.ts";
+import type { TokenAuth } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
 import {
   askSecret,

@@ -10,6 +10,7 @@ import {
   madeRequires,
   moduleOfFiles,
   moduleThatRequires,
+  PLACE_OF,
 } from "./computed-imports.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { KnownPackages } from "./known-packages.ts";
@@ -18,7 +19,6 @@ import { missingModule, normalizePackaged, withoutMap } from "./normalize-module
 import type { InstalledPackages } from "./npm-packages.ts";
 import { filesOfPackage } from "./package-cache.ts";
 import { type PackageFiles, packageRoot, placeOf } from "./package-files.ts";
-import { PLACE_OF } from "./place-of.ts";
 import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */

@@ -2,8 +2,7 @@ import type { BuildOptions, Message, Plugin } from "esbuild";
 import { LOCAL_ACCOUNT } from "../fairness/slots.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { SCRIPT_START } from "../sandbox/child/script-start.ts";
-import { OWN_FILE } from "../sandbox/child/wire.ts";
+import { OWN_FILE, SCRIPT_START } from "../sandbox/child/wire.ts";
 import { isLargeBundle } from "./bundle-parts.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { importLocation } from "./computed-imports.ts";
@@ -23,7 +22,7 @@ import { PackageFiles } from "./package-files.ts";
 /** A component as one module that imports nothing but Node's built-in modules. */
 export interface ComponentBundle {
   /**
-   * ESM whose default export is the component, or the same in the form of a script (`src/sandbox/child/script-start.ts`). Ends
+   * ESM whose default export is the component, or the same in the form of a script (`src/sandbox/child/wire.ts`). Ends
    * with an inline source map of the component's own files.
    */
   code: string;

@@ -1,11 +1,10 @@
 import { SourceMap } from "node:module";
 import { posix } from "node:path";
 import type { Location, Message } from "esbuild";
-import { withComputedImports } from "./computed-imports.ts";
+import { PLACE_OF, withComputedImports } from "./computed-imports.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
 import { ownPlace } from "./package-files.ts";
-import { PLACE_OF } from "./place-of.ts";
 
 /**
  * The normal form of a file before it is bundled: plain JavaScript without comments and white space. It is made by

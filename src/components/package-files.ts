@@ -2,9 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { LIMITS } from "../limits/catalogue.ts";
 import { PACKAGE_FILES } from "../sandbox/child/source-folder.ts";
-import { FILES_OF } from "./computed-imports.ts";
+import { FILES_OF, PLACE_OF } from "./computed-imports.ts";
 import { filesOfPackage } from "./package-cache.ts";
-import { PLACE_OF } from "./place-of.ts";
 
 const OWN_PLACE = /(?<![\w$.])(?:__dirname|__filename|import\.meta\.(?:url|dirname|filename))(?![\w$])/;
 const READS = /\b(?:readFile|readdir|createReadStream|opendir|openSync|openAsBlob)(?:Sync)?\b/;

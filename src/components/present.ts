@@ -1,5 +1,6 @@
+import { type Static, Type } from "typebox";
 import type { Component } from "../models/component.ts";
-import type { ComponentDescription } from "../sandbox/protocol.ts";
+import type { ComponentDescription, Emit } from "../sandbox/protocol.ts";
 import { typeOf } from "./code-traits.ts";
 
 /** Returns a component as the API shows it (docs/rest-api.md#component). */
@@ -54,3 +55,27 @@ export const presentProps = ({ props }: Pick<ComponentDescription, "props">) =>
       ...(customResponse && { custom_response: true }),
     }),
   );
+
+const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+/** An event that code emitted, as the API shows it where it is not stored. */
+export const EmitSchema = Type.Object({
+  event: Type.Unknown(),
+  name: Type.String({ description: "Channel; empty for the default channel." }),
+  id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
+    description: "What `dedupe` would compare.",
+  }),
+  summary: OrNull("A line for people."),
+  ts: Type.Union([Type.Number(), Type.Null()]),
+});
+
+export const presentEmit = ({
+  event,
+  metadata: { name, id, summary, ts },
+}: Emit): Static<typeof EmitSchema> => ({
+  event,
+  name: name ?? "",
+  id: id ?? null,
+  summary: summary ?? null,
+  ts: ts ?? null,
+});

@@ -1,7 +1,6 @@
 import { connectedProps, type StoredProps } from "../props/configure.ts";
 import type { CallError, DescribedProp } from "../sandbox/protocol.ts";
-import { callErrorOf, connectionGone, notWorking } from "./connection-failed.ts";
-import { isFresh, lookUpConnection, mayRenew } from "./look-up.ts";
+import { callErrorOf, connectionGone, isFresh, lookUpConnection, mayRenew, notWorking } from "./look-up.ts";
 import type { UsedToken } from "./note-use.ts";
 import { type RenewDeps, renewConnection } from "./renew.ts";
 import { openSecrets } from "./secrets.ts";

@@ -9,12 +9,11 @@ import {
   listConnections,
   ownConnection,
   presentConnection,
+  rotateEndpoint,
   updateConnection,
 } from "./connections.ts";
-import { askForConnection, askToReconnect } from "./consent/begin.ts";
-import { rotateEndpoint } from "./events/rotate-endpoint.ts";
-import type { RenewDeps } from "./renew.ts";
-import { renewByHand } from "./renew-by-hand.ts";
+import { askForConnection, askToReconnect } from "./consent/consent.ts";
+import { type RenewDeps, renewByHand } from "./renew.ts";
 import {
   AppView,
   ConnectionChanges,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { EventRules } from "./events/rules.ts";
+import { EventRules } from "./app-events.ts";
 
 /** A slug, as `app` props name their app. */
 export const APP_SLUG = patternInWords(

@@ -5,7 +5,7 @@ import { StoredEvents } from "../models/event.ts";
 import { Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { isSubscriptionEnded } from "../subscriptions/ended.ts";
+import { isSubscriptionEnded } from "../subscriptions/find.ts";
 import { noteChange } from "./attempt/note.ts";
 import { connectedBy } from "./attempt/sendable.ts";
 import { requeue } from "./dispatch/requeue.ts";

@@ -19,7 +19,7 @@ import { lostSecrets } from "../webhooks/check-webhook-url.ts";
 import { presentWebhook } from "../webhooks/present.ts";
 import { newFields } from "../webhooks/signing-keys.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
-import type { CheckDeps } from "./kind.ts";
+import { type CheckDeps, openSettings, sealSettings } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import type {
   DestinationChanges,
@@ -27,7 +27,6 @@ import type {
   NewDestinationBody,
   UpdatedDestination,
 } from "./schema.ts";
-import { openSettings, sealSettings } from "./settings.ts";
 
 /** Returns a destination as its owner sees it: its settings without secrets. */
 export function presentDestination(

@@ -1,5 +1,7 @@
+import type { Socket } from "node:net";
 import { EgressError } from "../egress/egress-error.ts";
 import type { Kept } from "../egress/lasting-connections.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Destination } from "../models/webhook.ts";
 import type { SendDeps } from "./message.ts";
 
@@ -39,5 +41,29 @@ export async function onConnection<Connection extends Kept, Result>(
     return await Promise.race([used, stopped]);
   } finally {
     stop?.();
+  }
+}
+
+/** Bounds what a server of an account sends over a lasting connection: it may send without end. */
+export class ReceivedBound {
+  readonly #socket: Socket;
+  #most = LIMITS.destinationReplyBytes.value;
+
+  /** Calls `onMore` when more has come than is allowed. `event`: that of the socket by which its owner reads. */
+  constructor(socket: Socket, event: "data" | "readable", onMore: () => void) {
+    this.#socket = socket;
+    socket.on(event, () => {
+      if (socket.bytesRead > this.#most) onMore();
+    });
+  }
+
+  /** Allows one reply from now on, however much has come so far. */
+  allowReply(): void {
+    this.#most = this.#socket.bytesRead + LIMITS.destinationReplyBytes.value;
+  }
+
+  /** Allows one reply more, and that so many bytes come back. */
+  allowReturned(bytes: number): void {
+    this.#most += bytes + LIMITS.destinationReplyBytes.value;
   }
 }

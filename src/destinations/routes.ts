@@ -3,7 +3,7 @@ import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { exampleWebhook } from "../webhooks/example.ts";
+import { exampleWebhook } from "../webhooks/present.ts";
 import type { WebhookDeps } from "../webhooks/routes.ts";
 import {
   createDestination,

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TOptional, Type } from "typebox";
 import type { DestinationKind } from "../models/webhook.ts";
-import { SecretsRemoved } from "../props/kept-values.ts";
+import { SecretsRemoved } from "../props/configure.ts";
 import { DeliverySettings, Description, Name, WebhookView } from "../webhooks/schema.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 

@@ -5,9 +5,8 @@ import { AppError } from "../lib/errors.ts";
 import { readUrl } from "./check-url.ts";
 import { type CheckAddresses, createAddressCheck, createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { KeptConnections } from "./kept-connections.ts";
+import { KeptConnections, startTls } from "./kept-connections.ts";
 import { type RawResponse, sendRequest } from "./send-request.ts";
-import { startTls } from "./start-tls.ts";
 
 export interface EgressOptions extends DialOptions {
   /** Sent with each request that does not set a `user-agent` header itself. */

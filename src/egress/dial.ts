@@ -11,9 +11,8 @@ import {
   parseCidrs,
   portsIn,
 } from "./address-rules.ts";
-import { BlockedHosts, type BlockedHostsOption } from "./blocked-hosts.ts";
+import { BlockedHosts, type BlockedHostsOption, createResolver, type Resolve } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {
   /** CIDRs or single addresses that may be reached besides public addresses; `none`: nothing may be. */

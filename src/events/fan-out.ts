@@ -1,4 +1,4 @@
-import { acceptRuns } from "../accepted/accept-runs.ts";
+import { acceptRuns } from "../accepted/keep.ts";
 import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";

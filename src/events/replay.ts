@@ -1,4 +1,4 @@
-import { acceptRuns } from "../accepted/accept-runs.ts";
+import { acceptRuns } from "../accepted/keep.ts";
 import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
@@ -15,7 +15,7 @@ import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
-import { checkListener } from "../subscriptions/check-ids.ts";
+import { checkListener } from "../subscriptions/find.ts";
 import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
 import { carriedBy, type EmitDeps } from "./fan-out.ts";
 import { type FoundEvent, findEvent } from "./find-event.ts";

@@ -3,8 +3,7 @@ import { JsonText } from "../lib/json-text.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
-import { explainMismatch } from "../subscriptions/explain-filter.ts";
-import { checkFilter, matches } from "../subscriptions/filter.ts";
+import { checkFilter, explainMismatch, matches } from "../subscriptions/filter.ts";
 import { eventOf, readSummaries } from "./read.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;

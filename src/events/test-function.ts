@@ -1,6 +1,5 @@
 import { countRuns } from "../accounts/usage.ts";
 import { inTrial } from "../components/trial/build.ts";
-import { buildFunction } from "../functions/build-function.ts";
 import {
   type CallDeps,
   type FunctionError,
@@ -8,6 +7,7 @@ import {
   type FunctionOutcome,
   openCallFunction,
 } from "../functions/call-function.ts";
+import { buildFunction } from "../functions/save-function.ts";
 import { eventMs, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";

@@ -17,7 +17,7 @@ import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
 import { listSettled } from "../store/settled-runs.ts";
-import { explainMismatch } from "../subscriptions/explain-filter.ts";
+import { explainMismatch } from "../subscriptions/filter.ts";
 import { findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/match.ts";
 import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";

@@ -6,8 +6,7 @@ import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
-import { isSandboxLost } from "../sandbox/host-error.ts";
-import type { CallError, CallResult, LogLine } from "../sandbox/protocol.ts";
+import { type CallError, type CallResult, isSandboxLost, type LogLine } from "../sandbox/protocol.ts";
 
 export type CallDeps = QuotaDeps & Pick<Platform, "sandboxes" | "metrics">;
 

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { CODE_ID, type ModuleLoader } from "../components/load-modules.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { StoredFunctions } from "../models/function.ts";
+import { StoredFunctions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
 

@@ -1,13 +1,17 @@
-import { isItsEndpoint, parseAppEndpoint } from "../connections/events/endpoint.ts";
-import { type AppRequest, readAppRequest } from "../connections/events/read-request.ts";
-import { cachedEventRules } from "../connections/events/rules.ts";
+import {
+  type AppRequest,
+  cachedEventRules,
+  isItsEndpoint,
+  parseAppEndpoint,
+  readAppRequest,
+} from "../connections/app-events.ts";
 import { lookUpConnection } from "../connections/look-up.ts";
 import { requestState } from "../http/request-log.ts";
 import { hopsOfRequest } from "../lib/hops.ts";
 import { newId } from "../lib/ids.ts";
 import type { Connection } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
-import { type AppListener, appListenersOf } from "../sources/app-listeners.ts";
+import { type AppListener, appListenersOf } from "../sources/listen-to-app.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
 import { type TraceContext, traceField } from "../tracing/trace-context.ts";

@@ -1,4 +1,4 @@
-import { type AcceptDeps, acceptRuns } from "../accepted/accept-runs.ts";
+import { type AcceptDeps, acceptRuns } from "../accepted/keep.ts";
 import { type LimitDeps, queueBounds } from "../accounts/limits.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { groupBy } from "../lib/lists.ts";

@@ -3,7 +3,7 @@ import { notFound } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { dynamicPropsOf } from "../sources/dynamic-props.ts";
+import { dynamicPropsOf } from "../sources/source.ts";
 
 /**
  * Who responds to a request for a source: `custom`, the component, which must; `maybe`, the component, or Headwater if it

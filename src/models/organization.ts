@@ -48,3 +48,37 @@ export const Memberships = collection<Membership>(
     schemaOptions,
   ).index({ org_id: 1, _id: 1 }),
 );
+
+/** An offer to become a member of an organization, for the user who has this email address, now or later. */
+export interface Invitation {
+  _id: string;
+  org_id: string;
+  /** In lower case, as users' addresses are. */
+  email: string;
+  /** The user who made it. */
+  invited_by: string;
+  created_at: number;
+  expires_at: Date;
+  /** Unix seconds; an accepted invitation is kept for a repeated request, and does nothing any more. */
+  accepted_at?: number | null;
+}
+
+export const Invitations = collection<Invitation>(
+  "invitations",
+  new Schema<Invitation>(
+    {
+      _id: { type: String, required: true },
+      org_id: { type: String, required: true },
+      email: { type: String, required: true },
+      invited_by: { type: String, required: true },
+      created_at: { type: Number, required: true },
+      expires_at: { type: Date, required: true },
+      accepted_at: { type: Number, default: null },
+    },
+    schemaOptions,
+  )
+    .index({ org_id: 1, email: 1 }, { unique: true })
+    .index({ org_id: 1, _id: -1 })
+    .index({ email: 1, _id: -1 })
+    .index({ expires_at: 1 }, { expireAfterSeconds: 0 }),
+);

@@ -1,8 +1,7 @@
 import type { Connection, Model } from "mongoose";
 import type { Collection } from "../store/mongo.ts";
-import { Apps } from "./app.ts";
-import { Connections } from "./connection.ts";
-import { DynamicPropsRows } from "./dynamic-props.ts";
+import { DynamicPropsRows } from "./component.ts";
+import { Apps, Connections } from "./connection.ts";
 import { Sources } from "./source.ts";
 import { Webhooks } from "./webhook.ts";
 

@@ -1,7 +1,5 @@
 import type { Middleware } from "koa";
-import { userOfMailToken } from "../alerts/send/mailer.ts";
-import { MAIL_OFF_PATH } from "../alerts/send/off-path.ts";
-import { setAlertMail } from "../alerts/send/settings.ts";
+import { MAIL_OFF_PATH, setAlertMail, userOfMailToken } from "../alerts/send/mailer.ts";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { requestState } from "../http/request-log.ts";
 import { AppError } from "../lib/errors.ts";

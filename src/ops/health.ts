@@ -1,4 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import type { Middleware } from "koa";
+import { isSameSecret } from "../lib/ids.ts";
 import { cachedFor } from "../lib/lazy.ts";
 import { withDeadline } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -7,7 +9,6 @@ import { probeMongo } from "../store/probe-mongo.ts";
 import { probeRedis } from "../store/probe-redis.ts";
 import { SCHEMA } from "../store/schema/migrations.ts";
 import { readState, schemaProblem } from "../store/schema/state.ts";
-import { mayInspect } from "./may-inspect.ts";
 
 type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
 
@@ -106,4 +107,23 @@ export function health(platform: HealthDeps & Pick<Platform, "config">): Middlew
     ctx.status = status;
     ctx.body = body;
   };
+}
+
+/** Returns true if a request carries `METRICS_TOKEN` as its bearer token. */
+export function hasToken({ headers }: IncomingMessage, token: string): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  return given !== undefined && isSameSecret(given, token);
+}
+
+/**
+ * Returns true if a request to the web process may read metrics and what is not ready (docs/design.md#configuration): only with
+ * `METRICS_TOKEN`. A peer on this machine proves nothing, because it may be a proxy.
+ */
+export function mayInspect(request: IncomingMessage, token: string | undefined): boolean {
+  return token !== undefined && hasToken(request, token);
+}
+
+/** The same for a worker's own port, which is not for the public: without a token set, anybody who can reach it. */
+export function mayInspectWorker(request: IncomingMessage, token: string | undefined): boolean {
+  return token === undefined || hasToken(request, token);
 }

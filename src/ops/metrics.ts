@@ -8,13 +8,12 @@ import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { allQueues } from "../queues/index.ts";
 import { shardsOf } from "../queues/shards.ts";
-import { countParts } from "../reconcile/parts.ts";
-import { STEP_NAMES } from "../reconcile/step-names.ts";
+import { countParts, STEP_NAMES } from "../reconcile/parts.ts";
 import { readMemoryShare } from "../store/probe-redis.ts";
 import { readEvictedKeys } from "../store/read-evictions.ts";
 import { listSetAside } from "../store/set-aside.ts";
 import { readSweepProgress, unitNames } from "../store/sweep-turns.ts";
-import { mayInspect } from "./may-inspect.ts";
+import { mayInspect } from "./health.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 

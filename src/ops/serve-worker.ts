@@ -1,8 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createBoundedServer } from "../http/bounded-server.ts";
 import type { Platform } from "../platform.ts";
-import { healthOf, withoutDetails } from "./health.ts";
-import { mayInspectWorker } from "./may-inspect.ts";
+import { healthOf, mayInspectWorker, withoutDetails } from "./health.ts";
 import { recentMetrics } from "./metrics.ts";
 
 type Deps = Pick<Platform, "redis" | "mongo" | "keys" | "metrics" | "config" | "log" | "sandboxHealth">;

@@ -11,7 +11,7 @@
  * and its description in docs/component-api.md#props.
  *
  * A kind with an attribute of its own in the code, such as `min`, also needs the attribute where descriptions leave
- * the sandbox: src/sandbox/child/describe.ts, src/sandbox/check-description.ts and `DescribedProp` in
+ * the sandbox: src/sandbox/child/describe.ts, src/sandbox/check-message.ts and `DescribedProp` in
  * src/sandbox/protocol.ts.
  */
 import type { DescribedProp } from "../sandbox/protocol.ts";
@@ -30,13 +30,7 @@ import {
   stringFault,
   withLabel,
 } from "./check-value.ts";
-import {
-  checkDeclaredTimer,
-  checkDefaultTimer,
-  checkTimer,
-  effectiveTimer,
-  presentTimer,
-} from "./timer-prop.ts";
+import { checkDeclaredTimer, checkDefaultTimer, checkTimer, effectiveTimer, presentTimer } from "./timer.ts";
 
 /** What a prop's value may depend on besides its configuration. */
 export interface SourceFacts {

@@ -3,7 +3,7 @@ import { isDeeperThan, JsonText, parseAround } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { patternInWords, wordsOfPattern } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
+import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. The API's rule too. */

@@ -1,6 +1,5 @@
 import { EVENT_KEPT_SECONDS } from "../models/event.ts";
-import { StoredFunctions } from "../models/function.ts";
-import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
+import { AutoSubscriptions, StoredFunctions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 

@@ -4,7 +4,6 @@ import { deliveries } from "../queues/deliveries.ts";
 import { runs } from "../queues/runs.ts";
 import { shardsOf } from "../queues/shards.ts";
 import { mastersOf } from "../store/masters.ts";
-import type { StepName } from "./step-names.ts";
 
 /** Each part reads something of the others' share: of an index, or of a scan. */
 const MAX_PARTS = 8;
@@ -32,3 +31,25 @@ export function countParts(platform: Deps, step: StepName): number {
       return 1;
   }
 }
+
+/** The steps of the reconciler, as metrics and items that are set aside name them. */
+export const STEP_NAMES = [
+  "run_queues",
+  "outboxes",
+  "settled",
+  "dispatches",
+  "deliveries",
+  "timers",
+  "schedulers",
+  "deleting",
+  "deploying",
+  "changes",
+  "replays",
+  "recoveries",
+  "accepted",
+  "silent_emitters",
+  "failovers",
+  "functions",
+  "alerts",
+] as const;
+export type StepName = (typeof STEP_NAMES)[number];

@@ -7,14 +7,12 @@ import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/settle.ts";
 import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
 import { beginAcceptedSweep } from "./accepted.ts";
-import { beginChangeSweep } from "./changes.ts";
 import { beginFailoverSweep } from "./failovers.ts";
 import { beginFunctionSweep, FUNCTIONS_BOUNDS } from "./functions.ts";
-import { countParts } from "./parts.ts";
+import { countParts, STEP_NAMES, type StepName } from "./parts.ts";
 import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
 import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
-import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
-import { STEP_NAMES, type StepName } from "./step-names.ts";
+import { beginChangeSweep, beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
 import { beginSchedulerSweep, beginTimerSweep, TIMERS_BOUNDS } from "./timers.ts";
 
 /** Work younger than this is being handled and not lost. Milliseconds. */

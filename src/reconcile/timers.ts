@@ -8,14 +8,15 @@ import { runs } from "../queues/runs.ts";
 import { shardsOf } from "../queues/shards.ts";
 import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
 import { isTooLate, lastDueMs } from "../sources/next-due.ts";
-import { readSchedulers, type TimerScheduler } from "../sources/read-schedulers.ts";
 import {
   activeTimer,
   hasPendingTick,
+  readSchedulers,
   removeScheduler,
   resetScheduler,
   schedulerMatches,
   setScheduler,
+  type TimerScheduler,
 } from "../sources/timer-scheduler.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";

@@ -4,10 +4,15 @@ import { AppError } from "../lib/errors.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { forgetBegun, noteBegun } from "../sources/begun-change.ts";
-import { ChangeSuperseded, makeReady, saveCandidate } from "../sources/commit.ts";
+import {
+  ChangeRejection,
+  ChangeSuperseded,
+  forgetBegun,
+  makeReady,
+  noteBegun,
+  saveCandidate,
+} from "../sources/change.ts";
 import { finishDeletion } from "../sources/delete-source.ts";
-import { ChangeRejection } from "../sources/request-change.ts";
 import { countDrop } from "../store/drops.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { traceField } from "../tracing/trace-context.ts";

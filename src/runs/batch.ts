@@ -1,4 +1,4 @@
-import { callErrorOf } from "../connections/connection-failed.ts";
+import { callErrorOf } from "../connections/look-up.ts";
 import type { Source } from "../models/source.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";

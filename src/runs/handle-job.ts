@@ -14,7 +14,7 @@ import {
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
 import { countJobs, shardNumber } from "../queues/shards.ts";
-import { moveScheduler } from "../sources/read-schedulers.ts";
+import { moveScheduler } from "../sources/timer-scheduler.ts";
 import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";

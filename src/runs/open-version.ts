@@ -1,7 +1,7 @@
 import { countRuns } from "../accounts/usage.ts";
 import { loadCode } from "../components/stored-bundle.ts";
 import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
-import { callErrorOf } from "../connections/connection-failed.ts";
+import { callErrorOf } from "../connections/look-up.ts";
 import { noteUse, type UsedToken } from "../connections/note-use.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
@@ -10,8 +10,7 @@ import { propValuesForRun } from "../props/configure.ts";
 import { boundProp } from "../props/dynamic-props.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { CallError, CallRequest } from "../sandbox/protocol.ts";
-import { propsOfSource } from "../sources/dynamic-props.ts";
-import { sourceFacts } from "../sources/endpoint.ts";
+import { propsOfSource, sourceFacts } from "../sources/source.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";

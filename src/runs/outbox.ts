@@ -1,4 +1,4 @@
-import { enqueueEmissionJobs } from "../accepted/enqueue-emissions.ts";
+import { enqueueEmissionJobs } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";

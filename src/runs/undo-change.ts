@@ -3,7 +3,7 @@ import { derivedId } from "../lib/ids.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { forgetBegun } from "../sources/begun-change.ts";
+import { forgetBegun } from "../sources/change.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, recordedError } from "./emissions.ts";

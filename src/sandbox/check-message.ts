@@ -1,7 +1,10 @@
+import { type AppError, invalidField } from "../lib/errors.ts";
+import { findKey, hasNul, isDeeperThan } from "../lib/json-text.ts";
 import { newAjv } from "../lib/new-ajv.ts";
 import { scanJson } from "../lib/scan-json.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { CHANNEL_CHARS, EMIT_ID_CHARS } from "../limits/emit-limits.ts";
-import { CUSTOM_CHANNEL } from "./child/channel-name.ts";
+import { CUSTOM_CHANNEL } from "./child/emit-metadata.ts";
 import {
   type ChildLimits,
   type ChildMessage,
@@ -11,6 +14,7 @@ import {
   MAX_STACK,
   MAX_SUMMARY,
 } from "./child/wire.ts";
+import type { ComponentDescription } from "./protocol.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
 const call = { type: "integer", minimum: 0 };
@@ -116,4 +120,118 @@ export function readMessage(
     throw new ProtocolViolation("an event has too many values");
   }
   return { message, size: { bytes, parsedBytes } };
+}
+
+const flag = { type: "boolean" };
+
+const PROP = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 200 },
+    type: { type: "string", minLength: 1, maxLength: 200 },
+    label: text(1000),
+    description: text(20_000),
+    default: {},
+    optional: flag,
+    secret: flag,
+    hidden: flag,
+    options: { type: "array", maxItems: 10_000 },
+    remoteOptions: flag,
+    reloadProps: flag,
+    useQuery: flag,
+    withLabel: flag,
+    min: { type: "number" },
+    max: { type: "number" },
+    static: {},
+    customResponse: flag,
+    app: text(200),
+    appProp: text(200),
+    eventNames: {
+      type: "array",
+      maxItems: LIMITS.eventNames.value,
+      items: text(LIMITS.eventNameChars.value),
+    },
+    remoteEventNames: flag,
+    content: text(20_000),
+    alertType: text(50),
+  },
+  required: ["name", "type"],
+  additionalProperties: false,
+};
+
+const validate = newAjv({ strict: true }).compile({
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 500 },
+    key: { type: "string", minLength: 1, maxLength: 500 },
+    version: { type: "string", minLength: 1, maxLength: 100 },
+    description: text(50_000),
+    type: { enum: ["source", "action"] },
+    dedupe: { enum: ["unique", "greatest", "last"] },
+    props: { type: "array", maxItems: LIMITS.props.value, items: PROP },
+    hooks: { type: "array", maxItems: 3, items: { enum: ["deploy", "activate", "deactivate"] } },
+    hasRun: flag,
+    notFunctions: { type: "array", maxItems: 4, items: text(50) },
+    hasSampleEmit: { const: true },
+    hasAdditionalProps: { const: true },
+  },
+  required: ["name", "version", "props", "hooks", "hasRun"],
+  additionalProperties: false,
+});
+
+/**
+ * Checks a component's description, which the child reports (docs/component-api.md#shape). Throws AppError `invalid`
+ * that names the first invalid field.
+ */
+export function checkDescription(given: unknown): ComponentDescription {
+  if (validate(given)) {
+    checkValues(given as ComponentDescription);
+    return given as ComponentDescription;
+  }
+  const error = validate.errors?.[0];
+  // Names the prop as its author did: `props.repo` instead of `props.3`.
+  const names = (given as { props?: { name?: unknown }[] } | null)?.props ?? [];
+  const pointer = (error?.instancePath ?? "").replace(
+    /^\/props\/(\d+)/,
+    (_, index) => `/props/${String(names[Number(index)]?.name ?? index)}`,
+  );
+  throw rejection(pointer, error?.keyword, error?.params as Record<string, unknown>, error?.message);
+}
+
+const MAX_DEPTH = LIMITS.jsonDepth.value;
+const MAX_BYTES = LIMITS.descriptionBytes.value;
+
+/** Throws `invalid` for values of props that MongoDB can't store (docs/limits.md). */
+function checkValues(description: ComponentDescription): void {
+  for (const prop of description.props) {
+    const path = `props.${prop.name}`;
+    if (isDeeperThan(prop, MAX_DEPTH)) {
+      throw invalidField("component", path, `is nested deeper than ${MAX_DEPTH} levels`);
+    }
+    if (findKey(prop, hasNul) !== undefined)
+      throw invalidField("component", path, "contains a key with a NUL character");
+  }
+  if (Buffer.byteLength(JSON.stringify(description)) > MAX_BYTES) {
+    throw invalidField(
+      "component",
+      "props",
+      `have more than ${MAX_BYTES / 1024} KB of descriptions and options`,
+    );
+  }
+}
+
+function rejection(
+  pointer: string,
+  keyword = "",
+  params: Record<string, unknown> = {},
+  message = "is invalid",
+): AppError {
+  const path = pointer.slice(1).replaceAll("/", ".");
+  if (keyword === "required") {
+    const name = String(params.missingProperty);
+    return invalidField("component", path ? `${path}.${name}` : name, "is required and must be a string");
+  }
+  if (path === "type") return invalidField("component", path, 'must be "source", "action" or absent');
+  const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(", ")}` : "";
+  return invalidField("component", path || "code", `${message}${allowed}`);
 }

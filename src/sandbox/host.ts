@@ -23,27 +23,38 @@ import { AppError, invalidField } from "../lib/errors.ts";
 import type { OwnedFolder } from "../lib/folders.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { Bundle } from "./bundle.ts";
-import { BundleFiles } from "./bundle-files.ts";
-import type { BatchOptions, CallOptions } from "./call-options.ts";
-import { CallRunner, MAX_PROCESS_CPU_MS } from "./call-runner.ts";
-import { checkDescription } from "./check-description.ts";
+import { type Bundle, BundleFiles } from "./bundle.ts";
+import {
+  type BatchOptions,
+  type CallOptions,
+  CallRunner,
+  killUnlessSettled,
+  type LoadLimit,
+  MAX_PROCESS_CPU_MS,
+  waitUntilLoaded,
+} from "./call-runner.ts";
+import { checkDescription } from "./check-message.ts";
 import type { ChildLimits } from "./child/wire.ts";
 import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
-import { findDeno } from "./deno-binary.ts";
-import { isSandboxLost } from "./host-error.ts";
-import { openHostFolder } from "./host-folder.ts";
-import { withFrame } from "./own-frame.ts";
+import { findDeno } from "./deno-command.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
+import {
+  type BatchRequest,
+  type CallError,
+  type CallRequest,
+  type CallResult,
+  type ComponentDescription,
+  isSandboxLost,
+  withFrame,
+} from "./protocol.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
-import { killUnlessSettled, type LoadLimit, waitUntilLoaded } from "./wait-until-loaded.ts";
 import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
+import { openHostFolder } from "./workspace.ts";
 
 export interface SandboxLimits {
   /** Wall-clock time of one call. */

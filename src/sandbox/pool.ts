@@ -1,7 +1,7 @@
 import { Slots, shareOf, type Waiter } from "../fairness/slots.ts";
 import type { Bundle } from "./bundle.ts";
-import { hostError } from "./host-error.ts";
 import { NextUses } from "./next-uses.ts";
+import { hostError } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { WarmRoom } from "./warm-room.ts";
 

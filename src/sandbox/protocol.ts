@@ -167,3 +167,29 @@ export interface CallResult {
   /** Highest resident memory of the process, measured each half second and at the end of the call; 0 if unknown. */
   memoryBytes: number;
 }
+
+/** Returns an error that the host raises about a call; its stack is that of what the component left behind, if anything. */
+export function hostError(code: string, message: string, stack = `${code}: ${message}`): CallError {
+  return { code, message, stack };
+}
+
+/** The code of a process that was ended by a signal from outside: the kernel, an operator, another program. */
+export const SANDBOX_LOST = "Sandbox Lost";
+
+/** True if the process was ended from outside, so that the same call may succeed in another one. */
+export const isSandboxLost = (error: Pick<CallError, "code"> | undefined): boolean =>
+  error?.code === SANDBOX_LOST;
+
+const MAX_CHARS = 300;
+/**
+ * A place in the component's own files, whose names are relative: `acme.mjs:12:9`. Bounds keep the expression from being slow for
+ * a stack that was written to make it so.
+ */
+const PLACE = String.raw`((?!node:|ext:|file:|npm:|\/)[^\n]{1,300}?:\d+:\d+)`;
+const FRAME = new RegExp(String.raw`^[ \t]+at (?:[^\n]{0,300}? \(${PLACE}\)|(?:async )?${PLACE})$`, "m");
+
+/** Returns an error's message, and behind it where in the component's own files it was thrown, if its stack says so. */
+export function withFrame(message: string, stack: string): string {
+  const [, named, frame = named] = FRAME.exec(stack) ?? [];
+  return frame === undefined ? message : `${message} (at ${frame.slice(0, MAX_CHARS)})`;
+}

@@ -8,12 +8,11 @@ import { giveWay } from "../fairness/niceness.ts";
 import { type MessageSize, ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
-import { hostError, SANDBOX_LOST } from "./host-error.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { Prelude } from "./prelude.ts";
 import type { Privileges } from "./privileges.ts";
 import { ProcessUsage } from "./process-usage.ts";
-import type { CallError } from "./protocol.ts";
+import { type CallError, hostError, SANDBOX_LOST } from "./protocol.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface SpawnOptions {

@@ -1,7 +1,7 @@
 import { giveWayToOthers } from "../fairness/niceness.ts";
 import { exceedsLimit } from "../lib/folders.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { hostError } from "./host-error.ts";
+import { hostError } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface WatchdogOptions {

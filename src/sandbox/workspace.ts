@@ -1,6 +1,6 @@
-import { chmod, chown, link, mkdir, readdir, symlink } from "node:fs/promises";
+import { chmod, chown, link, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "../lib/folders.ts";
+import { type OwnedFolder, openOwnedFolder, removeAbandonedFolders, removeFolder } from "../lib/folders.ts";
 
 /** The files of one sandbox. A sandbox that has its own user id can't see the workspaces of other sandboxes. */
 export interface Workspace {
@@ -81,4 +81,31 @@ async function linkCache(folder: string, cacheFolder: string): Promise<string> {
   await Promise.all(files.map(name => symlink(join(cacheFolder, name), join(folder, name))));
   await chmod(folder, 0o555);
   return folder;
+}
+
+const PREFIX = "headwater-sandbox-";
+
+/**
+ * Creates the folder of one sandbox host: the prelude, the bundles, and a workspace for each child. Before that, it removes the
+ * folders of hosts that were killed, and ends their children, one of which may still be in an endless loop.
+ */
+export async function openHostFolder(): Promise<OwnedFolder> {
+  await removeAbandonedFolders(PREFIX, killOrphans);
+  const folder = await openOwnedFolder(PREFIX);
+  await mkdir(join(folder.path, "bundles"), { mode: 0o700 });
+  return folder;
+}
+
+/** Ends the processes that were started with this folder in their arguments. */
+async function killOrphans(path: string): Promise<void> {
+  const processes = await readdir("/proc").catch(() => []);
+  for (const id of processes.filter(name => /^\d+$/.test(name))) {
+    const command = await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "");
+    if (!command.includes(`${path}/`)) continue;
+    try {
+      process.kill(Number(id), "SIGKILL");
+    } catch {
+      // It has ended in between.
+    }
+  }
 }

@@ -1,16 +1,15 @@
 import { findConnection } from "../connections/connections.ts";
 import { openSecrets } from "../connections/secrets.ts";
 import type { ActionSettings } from "../destinations/action/settings.ts";
+import { openSettings } from "../destinations/kind.ts";
 import { KINDS } from "../destinations/kinds.ts";
-import { openSettings } from "../destinations/settings.ts";
 import { type Component, Components } from "../models/component.ts";
 import type { Connection } from "../models/connection.ts";
 import type { Source } from "../models/source.ts";
 import { isDestination, type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { secretsSet } from "../props/configure.ts";
-import { propsOfSource } from "../sources/dynamic-props.ts";
-import { findSource } from "../sources/find-source.ts";
+import { findSource, propsOfSource } from "../sources/source.ts";
 
 type Deps = Pick<Platform, "mongo" | "secrets">;
 

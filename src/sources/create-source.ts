@@ -9,10 +9,10 @@ import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import { type ChangeDeps, hasHooks, requestChange } from "./change.ts";
 import { abandonDeployment } from "./delete-source.ts";
-import { slugOf, withRandomSuffix } from "./endpoint.ts";
 import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
-import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
+import { slugOf, withRandomSuffix } from "./source.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
 
 type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;

@@ -15,8 +15,8 @@ import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
 import type { Emitter } from "../subscriptions/match.ts";
-import { findSource, findSourceToChange } from "./find-source.ts";
 import { ownSource, ownSourceToChange } from "./routes.ts";
+import { findSource, findSourceToChange } from "./source.ts";
 
 type Deps = Pick<
   Platform,

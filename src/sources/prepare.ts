@@ -1,6 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Static } from "typebox";
 import { checkCount } from "../accounts/limits.ts";
-import { chooseDynamicProps, type NextPropsDeps } from "../components/configure/dynamic-props.ts";
+import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
+import {
+  chooseDynamicProps,
+  findDynamicProps,
+  type NextProps,
+  type NextPropsDeps,
+  nextProps,
+} from "../components/configure/dynamic-props.ts";
+import {
+  type NextPropsRequestSchema,
+  type OptionsRequestSchema,
+  optionsRequest,
+} from "../components/configure/schema.ts";
 import type { Deployer } from "../components/find.ts";
 import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/resolve.ts";
 import { checkConnections } from "../connections/check.ts";
@@ -13,16 +26,16 @@ import {
   configureProps,
   connectedProps,
   hasHttpInterface,
+  keptValues,
   type StoredProps,
+  secretsRemoved,
   timerOf,
 } from "../props/configure.ts";
 import { withAddedProps } from "../props/dynamic-props.ts";
-import { keptValues, secretsRemoved } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
-import { type PropsOfSource, propsOfSource } from "./dynamic-props.ts";
-import { slugOf, withRandomSuffix } from "./endpoint.ts";
 import { appEventsOf } from "./listen-to-app.ts";
+import { dynamicPropsOf, type PropsOfSource, propsOfSource, slugOf, withRandomSuffix } from "./source.ts";
 
 export type PrepareDeps = NextPropsDeps &
   Pick<
@@ -171,4 +184,42 @@ async function openSource(platform: PrepareDeps, source: Source): Promise<Before
   const component = await existingComponent(platform, source);
   const values = JSON.parse(platform.secrets.open(source.configured_props));
   return { ...propsOfSource(platform, component, source), values };
+}
+
+/**
+ * Lists the choices of a source's prop, with the values that are stored for it where the request leaves one out: a form
+ * never has its credentials. Throws as `askOptions` does.
+ */
+export async function configureSource(
+  platform: ConfigureDeps,
+  source: Source,
+  body: Static<typeof OptionsRequestSchema>,
+): Promise<Options> {
+  const component = await existingComponent(platform, source);
+  const stored = JSON.parse(platform.secrets.open(source.configured_props));
+  const id = body.dynamic_props_id;
+  const current = dynamicPropsOf(platform, source);
+  const dynamic =
+    id === undefined || id === current?.id
+      ? current
+      : await findDynamicProps(platform, source.owner_id, component, id);
+  const request = { ...optionsRequest(body), stored, added: dynamic?.props };
+  return askOptions(platform, source.owner_id, component, request);
+}
+
+/**
+ * Returns the props that a source's values lead to, with those that are stored for it where the request leaves one out.
+ * Throws as `nextProps` does.
+ */
+export async function nextPropsOfSource(
+  platform: NextPropsDeps,
+  source: Source,
+  body: Static<typeof NextPropsRequestSchema>,
+): Promise<NextProps> {
+  const values = JSON.parse(platform.secrets.open(source.configured_props));
+  return nextProps(platform, source.owner_id, await existingComponent(platform, source), {
+    configuredProps: body.configured_props,
+    dynamicPropsId: body.dynamic_props_id,
+    stored: { values, dynamic: dynamicPropsOf(platform, source) },
+  });
 }

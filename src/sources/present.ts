@@ -5,8 +5,7 @@ import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/drops.ts";
-import { propsOfSource } from "./dynamic-props.ts";
-import { factsOf } from "./endpoint.ts";
+import { factsOf, propsOfSource } from "./source.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 
 type Deps = Pick<Platform, "mongo" | "secrets" | "config">;

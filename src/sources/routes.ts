@@ -11,12 +11,12 @@ import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { configureSource, nextPropsOfSource } from "./configure-source.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
-import { findSource, findSourceToChange, listSources } from "./find-source.ts";
+import { configureSource, nextPropsOfSource } from "./prepare.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate, UpdatedSourceSchema } from "./schema.ts";
+import { findSource, findSourceToChange, listSources } from "./source.ts";
 import { rotateSourceEndpoint, updateSource } from "./update-source.ts";
 
 type Deps = Pick<

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
-import { SecretsRemoved } from "../props/kept-values.ts";
+import { SecretsRemoved } from "../props/configure.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>

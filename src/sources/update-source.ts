@@ -6,10 +6,15 @@ import { type Component, Components } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
-import { enqueueDeactivation } from "./begun-change.ts";
-import { ChangeSuperseded, saveCandidate } from "./commit.ts";
+import {
+  type ChangeDeps,
+  ChangeSuperseded,
+  enqueueDeactivation,
+  hasHooks,
+  requestChange,
+  saveCandidate,
+} from "./change.ts";
 import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
-import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
 
 type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;

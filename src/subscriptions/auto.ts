@@ -6,7 +6,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-import { checkListener, rejectWithoutDeliveries } from "./check-ids.ts";
+import { checkListener, rejectWithoutDeliveries } from "./find.ts";
 import type { Emitter } from "./match.ts";
 import type { NewSubscription, SubscribeDeps, Subscriber } from "./subscribe.ts";
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { patternInWords } from "../lib/pattern-words.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
+import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
   description:

@@ -7,8 +7,8 @@ import { unixSeconds } from "../lib/time.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./check-ids.ts";
 import { checkFilter } from "./filter.ts";
+import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./find.ts";
 
 /** The account that a subscription is made for. */
 export interface Subscriber {

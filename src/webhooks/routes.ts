@@ -1,9 +1,8 @@
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
-import { exampleWebhook } from "./example.ts";
 import { ownWebhook } from "./find.ts";
-import { presentWebhook } from "./present.ts";
+import { exampleWebhook, presentWebhook } from "./present.ts";
 import {
   NewWebhookBody,
   NewWebhookParams,

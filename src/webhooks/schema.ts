@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { SecretsRemoved } from "../props/kept-values.ts";
+import { SecretsRemoved } from "../props/configure.ts";
 
 export const NullableText = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description });

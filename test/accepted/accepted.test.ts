@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { type AcceptDeps, acceptRuns } from "../../src/accepted/accept-runs.ts";
-import { enqueueEmissionJobs } from "../../src/accepted/enqueue-emissions.ts";
+import { type AcceptDeps, acceptRuns, enqueueEmissionJobs } from "../../src/accepted/keep.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { AcceptedWork } from "../../src/models/accepted.ts";
 import { RunRecords } from "../../src/models/run.ts";

@@ -4,8 +4,7 @@ import { addMember, createOrganization } from "../../src/accounts/organizations.
 import { createUser } from "../../src/accounts/users.ts";
 import { isId, newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { Invitations } from "../../src/models/invitation.ts";
-import { Memberships, Organizations } from "../../src/models/organization.ts";
+import { Invitations, Memberships, Organizations } from "../../src/models/organization.ts";
 import { rejection } from "../components/rejection.ts";
 import type { Api } from "../support/api.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,9 +1,8 @@
 import { expect } from "chai";
+import { checkSandbox } from "../../src/cli/doctor/examine.ts";
 import { checkClockSkew, type Finding } from "../../src/cli/doctor/finding.ts";
-import { checkSandbox } from "../../src/cli/doctor/machine.ts";
-import { checkQueues } from "../../src/cli/doctor/queues.ts";
+import { checkQueues, checkSources } from "../../src/cli/doctor/queues.ts";
 import { checkSetAside, checkWebhooks } from "../../src/cli/doctor/records.ts";
-import { checkSources } from "../../src/cli/doctor/sources.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";

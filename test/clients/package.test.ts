@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { Headwater } from "../../clients/typescript/src/index.ts";
 import { buildClient } from "../../script/lib/client.mjs";
 import { choosePort } from "../../script/lib/ports.mjs";
-import { findDeno } from "../../src/sandbox/deno-binary.ts";
+import { findDeno } from "../../src/sandbox/deno-command.ts";
 import { browserOrSkip } from "../dashboard/signed-in.ts";
 import { root } from "../support/built.ts";
 import { type System, startSystem } from "../support/system.ts";

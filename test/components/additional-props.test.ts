@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { DynamicPropsRows } from "../../src/models/dynamic-props.ts";
+import { DynamicPropsRows } from "../../src/models/component.ts";
 import type { Api, Problem, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";

@@ -1,8 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setApp } from "../../src/connections/apps/apps.ts";
-import { askForConnection, beginConsent, RETURN_PATH } from "../../src/connections/consent/begin.ts";
-import { finishConsent } from "../../src/connections/consent/finish.ts";
+import {
+  askForConnection,
+  beginConsent,
+  finishConsent,
+  RETURN_PATH,
+} from "../../src/connections/consent/consent.ts";
 import { newToken } from "../../src/lib/ids.ts";
 import type { Platform } from "../../src/platform.ts";
 import { quietly } from "../support/quietly.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type AppSettings, deleteApp, setApp } from "../../src/connections/apps/apps.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { type App, Apps } from "../../src/models/app.ts";
+import { type App, Apps } from "../../src/models/connection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const SETTINGS: AppSettings = {

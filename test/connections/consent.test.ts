@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { RETURN_PATH } from "../../src/connections/consent/begin.ts";
+import { RETURN_PATH } from "../../src/connections/consent/consent.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Connections } from "../../src/models/connection.ts";
 import { Memberships } from "../../src/models/organization.ts";

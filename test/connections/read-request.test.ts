@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import { readAppRequest } from "../../src/connections/events/read-request.ts";
-import { checkEventRules } from "../../src/connections/events/rules.ts";
+import { checkEventRules, readAppRequest } from "../../src/connections/app-events.ts";
 import type { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { AppEventRules } from "../../src/models/app.ts";
+import type { AppEventRules } from "../../src/models/connection.ts";
 
 const REQUEST = {
   body: { event: { type: "message", channel: "C1" }, count: 7, list: ["a"] },

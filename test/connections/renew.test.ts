@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
 import { connectProps } from "../../src/connections/connect-props.ts";
-import { ConnectionFailed } from "../../src/connections/connection-failed.ts";
+import { ConnectionFailed } from "../../src/connections/look-up.ts";
 import { Alerts } from "../../src/models/alert.ts";
 import { type Connection, Connections } from "../../src/models/connection.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";

@@ -3,7 +3,7 @@ import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
-import { Invitations } from "../../src/models/invitation.ts";
+import { Invitations } from "../../src/models/organization.ts";
 import { Replays } from "../../src/models/replay.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { Sessions } from "../../src/models/session.ts";

@@ -11,11 +11,10 @@ import { openDeliveriesHandler } from "../../src/deliveries/worker/handle-job.ts
 import { recoverFailed } from "../../src/deliveries/worker/recover.ts";
 import { runReplay } from "../../src/deliveries/worker/replay.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { Deliveries } from "../../src/models/delivery.ts";
+import { Deliveries, TransformedPayloads } from "../../src/models/delivery.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
 import { Replays } from "../../src/models/replay.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
-import { TransformedPayloads } from "../../src/models/transformed-payload.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../src/queues/deliveries.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { send } from "../../src/deliveries/attempt/send.ts";
 import type { Message } from "../../src/destinations/message.ts";
 import { createEgress } from "../../src/egress/agent.ts";
-import { createResolver } from "../../src/egress/resolve.ts";
+import { createResolver } from "../../src/egress/blocked-hosts.ts";
 import type { Webhook } from "../../src/models/webhook.ts";
 import { startNameServer } from "../egress/name-server.ts";
 import {

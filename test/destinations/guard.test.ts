@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { connectToRabbitMq } from "../../src/destinations/rabbitmq/connect.ts";
-import { connectToRedis } from "../../src/destinations/redis-stream/connect.ts";
+import { connectToRabbitMq } from "../../src/destinations/rabbitmq/send.ts";
+import { connectToRedis } from "../../src/destinations/redis-stream/send.ts";
 import { createEgress, type Egress, type EgressOptions } from "../../src/egress/agent.ts";
 import { type AccountRedis, openAccountRedis, PASSWORD } from "../support/account-redis.ts";
 

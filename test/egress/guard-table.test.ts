@@ -11,9 +11,9 @@ import {
   portsIn,
 } from "../../src/egress/address-rules.ts";
 import { createEgress, type Egress, type EgressOptions, type EgressRequest } from "../../src/egress/agent.ts";
+import { createResolver } from "../../src/egress/blocked-hosts.ts";
 import { createDial } from "../../src/egress/dial.ts";
 import { EgressError } from "../../src/egress/egress-error.ts";
-import { createResolver } from "../../src/egress/resolve.ts";
 import { type ConnectionWatch, startTripwire, type Tripwire, watchConnections } from "./connections.ts";
 import { BLOCKED, BLOCKED_HOSTS, PUBLIC, ZONE } from "./guard-table.ts";
 import { type NameServer, startNameServer } from "./name-server.ts";

@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createDial } from "../../src/egress/dial.ts";
 import type { OwnedFolder } from "../../src/lib/folders.ts";
-import { findDeno } from "../../src/sandbox/deno-binary.ts";
-import { hostError } from "../../src/sandbox/host-error.ts";
-import { openHostFolder } from "../../src/sandbox/host-folder.ts";
+import { findDeno } from "../../src/sandbox/deno-command.ts";
 import { writePrelude } from "../../src/sandbox/prelude.ts";
-import type { CallResult } from "../../src/sandbox/protocol.ts";
+import { type CallResult, hostError } from "../../src/sandbox/protocol.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { spawnChild } from "../../src/sandbox/spawn.ts";
+import { openHostFolder } from "../../src/sandbox/workspace.ts";
 import { LIMITS } from "../sandbox/sandbox-fixture.ts";
 
 const WALL_MS = 600;

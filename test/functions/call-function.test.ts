@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type CallDeps, type FunctionOutcome, openCallFunction } from "../../src/functions/call-function.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { BatchOptions } from "../../src/sandbox/call-options.ts";
+import type { BatchOptions } from "../../src/sandbox/call-runner.ts";
 import type { BatchRequest, CallResult } from "../../src/sandbox/protocol.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

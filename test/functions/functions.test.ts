@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { deleteRange } from "../../src/events/delete-range.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { TransformedPayloads } from "../../src/models/transformed-payload.ts";
+import { TransformedPayloads } from "../../src/models/delivery.ts";
 import type { Api } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";

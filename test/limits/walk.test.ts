@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { snakeCase } from "../../src/limits/plan-limits.ts";
-import { Invitations } from "../../src/models/invitation.ts";
-import { Memberships } from "../../src/models/organization.ts";
+import { Invitations, Memberships } from "../../src/models/organization.ts";
 import { UNBOUNDED } from "../../src/store/run-queue.ts";
 import { read } from "../docs/repository.ts";
 import type { Api } from "../support/api.ts";
@@ -291,8 +290,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   runBytes: "test/sandbox/limits.test.ts",
   templates: "test/props/templates.test.ts",
   actionWaitMs: "test/destinations/action/send.test.ts",
-  actionOutputBytes: "test/destinations/action/collect-output.test.ts",
-  actionLogBytes: "test/destinations/action/collect-output.test.ts",
+  actionOutputBytes: "test/destinations/action/send.test.ts",
+  actionLogBytes: "test/destinations/action/send.test.ts",
   runKept: "test/runs/idle-tick.test.ts",
   idleTickKept: "test/runs/idle-tick.test.ts",
   requestsPerSecond: "test/contract/rate-limit.test.ts",

@@ -1,13 +1,15 @@
 import { expect } from "chai";
 import { CronExpressionParser } from "cron-parser";
 import fc from "fast-check";
-import { isTimerFault, parseTimer, timerEvent } from "../../src/props/timer.ts";
 import {
   checkDeclaredTimer,
   checkDefaultTimer,
   checkTimer,
   effectiveTimer,
-} from "../../src/props/timer-prop.ts";
+  isTimerFault,
+  parseTimer,
+  timerEvent,
+} from "../../src/props/timer.ts";
 
 describe("parseTimer", () => {
   const valid: [unknown, object][] = [

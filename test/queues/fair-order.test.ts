@@ -4,7 +4,7 @@ import { defineQueue, enqueue, enqueueAll, openedQueue } from "../../src/queues/
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
 import { Snooze } from "../../src/queues/snooze.ts";
-import { workerOptions } from "../../workers/worker-options.ts";
+import { workerOptions } from "../../workers/start-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 

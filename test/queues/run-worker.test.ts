@@ -9,7 +9,7 @@ import { emissions } from "../../src/queues/emissions.ts";
 import { type JobContext, type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { Snooze } from "../../src/queues/snooze.ts";
-import { workerOptions } from "../../workers/worker-options.ts";
+import { workerOptions } from "../../workers/start-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 

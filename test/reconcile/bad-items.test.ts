@@ -11,7 +11,7 @@ import { RunRecords } from "../../src/models/run.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { STEP_NAMES } from "../../src/reconcile/step-names.ts";
+import { STEP_NAMES } from "../../src/reconcile/parts.ts";
 import { listSetAside } from "../../src/store/set-aside.ts";
 import { settledId } from "../../src/store/settled-runs.ts";
 import { storeEvent } from "../deliveries/fixtures.ts";

@@ -7,7 +7,7 @@ import { enqueueAll, openedQueue, type QueueDeclaration } from "../../src/queues
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { type EmissionsJob, emissions } from "../../src/queues/emissions.ts";
 import { beginFailoverSweep } from "../../src/reconcile/failovers.ts";
-import type { StepName } from "../../src/reconcile/step-names.ts";
+import type { StepName } from "../../src/reconcile/parts.ts";
 import { EMITTER, emit, OWNER, storeEvent, subscribe } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";

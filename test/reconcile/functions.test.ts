@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { EVENT_KEPT_SECONDS } from "../../src/models/event.ts";
-import { StoredFunctions } from "../../src/models/function.ts";
-import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
+import { AutoSubscriptions, StoredFunctions, Subscriptions } from "../../src/models/subscription.ts";
 import { beginFunctionSweep } from "../../src/reconcile/functions.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

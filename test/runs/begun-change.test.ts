@@ -5,7 +5,7 @@ import type { ChangeItem } from "../../src/queues/run-item.ts";
 import { applyChange } from "../../src/runs/apply-change.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import type { BatchRequest } from "../../src/sandbox/protocol.ts";
-import { enqueueDeactivation } from "../../src/sources/begun-change.ts";
+import { enqueueDeactivation } from "../../src/sources/change.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
 import { jobOf, resultOf, storeRunnableSource, withSandbox } from "./runnable-source.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { BatchOptions } from "../../src/sandbox/call-options.ts";
+import type { BatchOptions } from "../../src/sandbox/call-runner.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { until } from "../support/until.ts";

@@ -4,9 +4,8 @@ import { Readable } from "node:stream";
 import axios from "axios";
 import { expect } from "chai";
 import { Agent, interceptors, request } from "undici";
-import { authorText } from "../../src/sandbox/child/author-text.ts";
+import { authorText, maskSecrets, secretsOf } from "../../src/sandbox/child/author-text.ts";
 import { describeError } from "../../src/sandbox/child/describe-error.ts";
-import { maskSecrets, secretsOf } from "../../src/sandbox/child/mask-secrets.ts";
 import { readBodies } from "../../src/sandbox/child/vendor-response.ts";
 import { MAX_ERROR_MESSAGE, MAX_STACK } from "../../src/sandbox/child/wire.ts";
 

@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
-import { ENUMERABLE, GLOBAL_DIFFERENCES, NODE_GLOBALS } from "../../src/sandbox/child/node-globals.ts";
-import { findDeno } from "../../src/sandbox/deno-binary.ts";
-import { denoEnvironment } from "../../src/sandbox/deno-command.ts";
+import { ENUMERABLE, GLOBAL_DIFFERENCES, NODE_GLOBALS } from "../../src/sandbox/child/global-scope.ts";
+import { denoEnvironment, findDeno } from "../../src/sandbox/deno-command.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { skipBecause } from "../support/skip.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";

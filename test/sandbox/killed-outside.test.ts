@@ -3,8 +3,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
-import { SANDBOX_LOST } from "../../src/sandbox/host-error.ts";
-import type { CallResult } from "../../src/sandbox/protocol.ts";
+import { type CallResult, SANDBOX_LOST } from "../../src/sandbox/protocol.ts";
 import { rejection } from "../components/rejection.ts";
 import { until } from "../support/until.ts";
 import { bundleOf, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";

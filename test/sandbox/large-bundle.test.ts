@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";
-import { SCRIPT_START } from "../../src/sandbox/child/script-start.ts";
+import { SCRIPT_START } from "../../src/sandbox/child/wire.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { LIMITS, openTestSandboxes, RUN } from "./sandbox-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { readlink, stat } from "node:fs/promises";
 import { expect } from "chai";
-import { claimUserIds } from "../../src/sandbox/user-ids.ts";
+import { claimUserIds } from "../../src/sandbox/privileges.ts";
 import { skipBecause } from "../support/skip.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 

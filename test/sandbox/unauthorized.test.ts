@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isUnauthorized } from "../../src/sandbox/child/is-unauthorized.ts";
+import { isUnauthorized } from "../../src/sandbox/child/vendor-response.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { openTestSandboxes, running } from "./sandbox-fixture.ts";

@@ -6,7 +6,7 @@ import { StoredEvents } from "../../src/models/event.ts";
 import { SourceMemories, Sources } from "../../src/models/source.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
-import { openHostFolder } from "../../src/sandbox/host-folder.ts";
+import { openHostFolder } from "../../src/sandbox/workspace.ts";
 import { type Row, rowOf } from "./compare.ts";
 import type { Installation } from "./installation.ts";
 import { processesWith } from "./processes.ts";

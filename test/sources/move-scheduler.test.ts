@@ -3,11 +3,12 @@ import { newId } from "../../src/lib/ids.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { shardNumber, shardsOf } from "../../src/queues/shards.ts";
-import { moveScheduler, readSchedulers } from "../../src/sources/read-schedulers.ts";
 import {
   findScheduler,
   hasPendingTick,
+  moveScheduler,
   nextTickMs,
+  readSchedulers,
   removeScheduler,
   syncScheduler,
 } from "../../src/sources/timer-scheduler.ts";

@@ -1,4 +1,4 @@
-// runs-long: npm test has test/store/server-versions.test.ts and test/cli/doctor/mongodb.test.ts
+// runs-long: npm test has test/store/server-versions.test.ts and test/cli/doctor/stores.test.ts
 
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

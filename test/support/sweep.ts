@@ -1,5 +1,5 @@
 import type { Platform } from "../../src/platform.ts";
-import { STEP_NAMES, type StepName } from "../../src/reconcile/step-names.ts";
+import { STEP_NAMES, type StepName } from "../../src/reconcile/parts.ts";
 import { sweepSteps } from "../../src/reconcile/steps.ts";
 import { runTurn } from "../../src/reconcile/turn.ts";
 import { unitsOf } from "../../src/store/sweep-turns.ts";

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { choosePort } from "../../script/lib/ports.mjs";
 import { saveFunction } from "../../src/functions/save-function.ts";
-import { Deliveries } from "../../src/models/delivery.ts";
+import { Deliveries, TransformedPayloads } from "../../src/models/delivery.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
-import { TransformedPayloads } from "../../src/models/transformed-payload.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";

@@ -1,9 +1,8 @@
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { Identities, type Identity, identityId } from "../../models/identity.ts";
 import { Memberships, Organizations } from "../../models/organization.ts";
 import { Sessions } from "../../models/session.ts";
-import { Users } from "../../models/user.ts";
+import { Identities, type Identity, identityId, Users } from "../../models/user.ts";
 import type { OpenIdFault } from "../../openid/openid-error.ts";
 import type { Claims } from "../../openid/provider.ts";
 import { mayEnter, organizationsFor, type SignInRules, verifiedEmail } from "../../openid/rules.ts";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SendMailOptions } from "nodemailer";
-import type { Alert } from "../../models/alert.ts";
-import type { MailedAlert } from "../../models/mailbox.ts";
+import type { Alert, MailedAlert } from "../../models/alert.ts";
 import type { Emission } from "../../queues/emissions.ts";
 import { ALERTS, lineOf } from "../raise.ts";
 

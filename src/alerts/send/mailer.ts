@@ -1,8 +1,11 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import type { ConnectionOptions } from "node:tls";
 import type { SendMailOptions } from "nodemailer";
+import { notFound } from "../../lib/errors.ts";
 import { isId, isSameSecret } from "../../lib/ids.ts";
 import type { SmtpServer } from "../../lib/smtp-url.ts";
+import { type AlertMail, Users } from "../../models/user.ts";
+import type { Platform } from "../../platform.ts";
 
 /** Hands mail over to a server. */
 export interface Mailer {
@@ -61,4 +64,34 @@ export function userOfMailToken(secretsKeys: readonly Buffer[], token: string): 
   const [userId = "", signature = "", ...more] = token.slice(0, 256).split(".");
   if (!isId("u", userId) || more.length > 0) return null;
   return secretsKeys.some(key => isSameSecret(sign(key, userId), signature)) ? userId : null;
+}
+
+/** The address in mails that turns them off; not a route of the API. */
+export const MAIL_OFF_PATH = "/alerts/mail-off";
+
+/** How a user is told of alerts. */
+export interface AlertSettings {
+  mail: AlertMail;
+  email: string;
+  /** False if this server sends no mail. */
+  is_mail_sent: boolean;
+}
+
+type Deps = Pick<Platform, "mongo" | "config">;
+
+/** Returns how a user is told of alerts. Throws `not-found`. */
+export async function readAlertSettings({ mongo, config }: Deps, userId: string): Promise<AlertSettings> {
+  const user = await Users(mongo).findById(userId, { email: 1, alert_mail: 1 }).lean();
+  if (!user) throw notFound("user");
+  return { mail: user.alert_mail ?? "digest", email: user.email, is_mail_sent: config.mail !== undefined };
+}
+
+/** Changes how a user is told of alerts, from the next mail on. Throws `not-found`. */
+export async function setAlertMail(
+  { mongo }: Pick<Platform, "mongo">,
+  userId: string,
+  mail: AlertMail,
+): Promise<void> {
+  const { matchedCount } = await Users(mongo).updateOne({ _id: userId }, { $set: { alert_mail: mail } });
+  if (matchedCount === 0) throw notFound("user");
 }

@@ -6,7 +6,7 @@ import { data, page } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import type { Platform } from "../../platform.ts";
 import { ALERTS } from "../raise.ts";
-import { readAlertSettings, setAlertMail } from "./settings.ts";
+import { readAlertSettings, setAlertMail } from "./mailer.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "eventLog" | "clock" | "config">>();
 const tag = "Alerts";

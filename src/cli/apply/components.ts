@@ -14,7 +14,6 @@ import {
   fieldChanges,
   newDelivery,
 } from "./compare.ts";
-import type { Kind, Kinds, Naming, Tools, WantedComponent } from "./kind.ts";
 import {
   type CurrentProps,
   changedProps,
@@ -26,6 +25,7 @@ import {
   withMadeProps,
 } from "./props.ts";
 import type { DeclaredAction, DeclaredComponent, DeclaredSource } from "./schema.ts";
+import type { Kind, Kinds, Naming, Tools, WantedComponent } from "./state.ts";
 
 /** What a source or an action that is there has of a component. */
 type Present = CurrentProps & { component_id: string };

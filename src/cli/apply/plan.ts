@@ -4,11 +4,18 @@ import { AppError } from "../../lib/errors.ts";
 import { explain } from "../remote/remote-command.ts";
 import { type Change, deletion, differingSecrets } from "./compare.ts";
 import { actions, sources, wantedComponent } from "./components.ts";
-import { connections } from "./connections.ts";
-import type { Kinds, Part, Things, Tools } from "./kind.ts";
 import type { Declared } from "./read-file.ts";
-import { destinations, webhooks } from "./receivers.ts";
-import { fullName, idsOf, readState, type State } from "./state.ts";
+import { connections, destinations, webhooks } from "./receivers.ts";
+import {
+  fullName,
+  idsOf,
+  type Kinds,
+  type Part,
+  readState,
+  type State,
+  type Things,
+  type Tools,
+} from "./state.ts";
 import { endedSubscriptions, planSubscriptions, subscriptionsOfLeft } from "./subscriptions.ts";
 
 /** What is to be done, in order; `deletions` only if they are asked for. */

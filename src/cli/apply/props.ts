@@ -2,13 +2,12 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { AppError } from "../../lib/errors.ts";
 import { configureProps } from "../../props/configure.ts";
 import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
-import { isTimerFault, parseTimer } from "../../props/timer.ts";
-import { presentTimer } from "../../props/timer-prop.ts";
+import { isTimerFault, parseTimer, presentTimer } from "../../props/timer.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
 import { placeOf } from "../output.ts";
 import { type Comparison, type FieldChange, fieldChanges } from "./compare.ts";
-import type { WantedComponent } from "./kind.ts";
 import type { Declared } from "./read-file.ts";
+import type { WantedComponent } from "./state.ts";
 
 type Props = Record<string, unknown>;
 

@@ -4,10 +4,18 @@ import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { readTextFile } from "../input.ts";
 import { type Change, deletion, fieldChanges } from "./compare.ts";
-import type { Tools } from "./kind.ts";
 import type { Declared } from "./read-file.ts";
 import { type Declaration, type DeclaredSubscription, NAMED } from "./schema.ts";
-import { emitterId, fullName, type Ids, listenerId, madeId, namesById, type State } from "./state.ts";
+import {
+  emitterId,
+  fullName,
+  type Ids,
+  listenerId,
+  madeId,
+  namesById,
+  type State,
+  type Tools,
+} from "./state.ts";
 
 type Subscription = Schemas["Subscription"];
 

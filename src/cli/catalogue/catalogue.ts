@@ -9,11 +9,10 @@ import type { Access } from "../remote/access.ts";
 import { clientFor, explain } from "../remote/remote-command.ts";
 import { stopSignal } from "../run.ts";
 import { type Candidate, examine } from "./examine.ts";
-import { TimeLimit } from "./failure.ts";
 import { type Entry, type FileServer, readInputs, serveFiles } from "./inputs.ts";
 import { listComponents, Removal } from "./remove.ts";
 import { type Outcome, Progress, reportJson, reportText } from "./report.ts";
-import { identityOf, State } from "./state.ts";
+import { identityOf, State, TimeLimit } from "./state.ts";
 import { type GivenProps, type MadeUp, readAccounts, readGivenProps } from "./values.ts";
 
 export interface CatalogueOptions {

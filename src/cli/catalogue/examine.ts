@@ -5,8 +5,8 @@ import {
   NotFoundError,
   type Schemas,
 } from "../../../clients/typescript/src/index.ts";
-import { endsAll, failureOf, RunFailedError, type TimeLimit } from "./failure.ts";
 import type { Outcome, StepName } from "./report.ts";
+import { endsAll, failureOf, RunFailedError, type TimeLimit } from "./state.ts";
 import type { GivenProps, MadeUp } from "./values.ts";
 
 /** A component to examine. */

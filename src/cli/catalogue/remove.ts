@@ -2,8 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ConflictError, type Headwater, NotFoundError } from "../../../clients/typescript/src/index.ts";
 import { note, plain } from "../output.ts";
 import type { Made } from "./examine.ts";
-import { endsAll } from "./failure.ts";
-import type { State } from "./state.ts";
+import { endsAll, type State } from "./state.ts";
 
 /** A source that was deleted is gone when the run that is under way has ended, which `TIMEOUTS` bounds. */
 const LONGEST_WAIT_MS = 330_000;

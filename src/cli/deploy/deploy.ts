@@ -5,7 +5,7 @@ import { readModuleGraph } from "../../components/module-graph.ts";
 import type { GivenFiles } from "../../components/read-files.ts";
 import { AppError } from "../../lib/errors.ts";
 import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
-import { slugOf } from "../../sources/endpoint.ts";
+import { slugOf } from "../../sources/source.ts";
 import { isUrl } from "../input.ts";
 
 type Source = Schemas["Source"];

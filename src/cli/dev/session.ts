@@ -11,7 +11,7 @@ import {
 import { type CallEffects, effectsOf, emptyMemory } from "../../runs/memory.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
 import type { CallError, CallResult, ComponentCall, HttpResponse } from "../../sandbox/protocol.ts";
-import { slashed } from "../../sources/endpoint.ts";
+import { slashed } from "../../sources/source.ts";
 import type { ComponentInput, LoadedCode } from "./load.ts";
 import type { LocalServices } from "./local-services.ts";
 import type { Printer } from "./print.ts";

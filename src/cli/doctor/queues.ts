@@ -1,11 +1,18 @@
 import type { Queue } from "bullmq";
+import { unixSeconds } from "../../lib/time.ts";
+import { BEGUN, type Source, type SourceState, Sources } from "../../models/source.ts";
 import type { Platform } from "../../platform.ts";
+import { openedQueue } from "../../queues/define-queue.ts";
 import { consumedQueues } from "../../queues/index.ts";
 import { whatIsNewer } from "../../queues/newer-job.ts";
-import { queueOfShard } from "../../queues/shards.ts";
-import { duration, type Finding, note, ok, problem } from "./finding.ts";
+import { runs } from "../../queues/runs.ts";
+import { queueOfShard, shardsOf } from "../../queues/shards.ts";
+import { isTooLate } from "../../sources/next-due.ts";
+import { activeTimer } from "../../sources/timer-scheduler.ts";
+import { rowsOf } from "../../store/mongo.ts";
+import { duration, type Finding, listed, note, ok, problem } from "./finding.ts";
 
-type Deps = Pick<Platform, "queues" | "clock">;
+type Deps = Pick<Platform, "queues" | "clock" | "mongo" | "redis" | "runQueue">;
 
 const MAX_WAIT_MS = 60_000;
 
@@ -80,4 +87,84 @@ async function newerJob(name: string, queue: Queue): Promise<string | undefined>
 async function oldestWaiting(queue: Queue): Promise<number | undefined> {
   const [job] = await queue.getWaiting(0, 0);
   return job && job.timestamp + (job.opts.delay ?? 0);
+}
+
+/** The reconciler repairs a timer within a minute, unless it does not run. */
+const TIMER_MS = 2 * 60_000;
+/** Longer than hooks take, and longer than the reconciler waits. */
+const BETWEEN_STATES_MS = 20 * 60_000;
+const UNNOTIFIED_MS = 2 * 60_000;
+
+const NO_RECONCILER = "start a runs worker: its reconciler repairs this; if it does not, its log says why";
+
+/** Checks sources that stand still: timers, deployments, deletions, begun changes, runs of which no worker knows. */
+export async function checkSources(platform: Deps): Promise<Finding[]> {
+  const stuck = [
+    { what: "timers have stopped", ids: await findStoppedTimers(platform) },
+    {
+      what: "sources have been in deployment for over 20 min",
+      ids: await findBetween(platform, "deploying"),
+    },
+    { what: "sources have been in deletion for over 20 min", ids: await findBetween(platform, "deleting") },
+    { what: "sources have a change that began and has not ended", ids: await findBegun(platform) },
+    {
+      what: "sources have waiting runs, and no worker was notified",
+      ids: await findUnnotified(platform),
+    },
+  ].filter(({ ids }) => ids.length > 0);
+  if (stuck.length === 0) return [ok("sources", "none is stuck")];
+  return stuck.map(({ what, ids }) =>
+    problem("sources", `${ids.length} ${what}: ${listed(ids)}`, NO_RECONCILER),
+  );
+}
+
+async function findStoppedTimers({ mongo, redis, queues, clock }: Deps): Promise<string[]> {
+  const nowMs = clock();
+  const nextMs = new Map<string, number>();
+  for (const shard of shardsOf(openedQueue(queues, runs))) {
+    const flat = await redis.zrange(shard.toKey("repeat"), "0", "-1", "WITHSCORES");
+    for (let i = 0; i < flat.length; i += 2) nextMs.set(flat[i] ?? "", Number(flat[i + 1]));
+  }
+  const stopped: string[] = [];
+  const ticking = Sources(mongo)
+    .find({ active: true, state: "ready", timer: { $type: "object" } })
+    .lean<Source[]>();
+  for await (const source of rowsOf<Source>(ticking)) {
+    const timer = activeTimer(source);
+    // The reconciler has had no time to set it.
+    if (!timer || source.updated_at * 1000 > nowMs - TIMER_MS) continue;
+    const next = nextMs.get(source._id);
+    const isRight = next !== undefined && next > nowMs - TIMER_MS && !isTooLate(timer, next, nowMs, TIMER_MS);
+    if (!isRight) stopped.push(source._id);
+  }
+  return stopped;
+}
+
+async function findBetween({ mongo, clock }: Deps, state: SourceState): Promise<string[]> {
+  const before = unixSeconds(clock() - BETWEEN_STATES_MS);
+  const found = await Sources(mongo)
+    .find({ state, updated_at: { $lte: before } }, { _id: 1 })
+    .lean();
+  return found.map(({ _id }) => _id);
+}
+
+async function findBegun({ mongo, clock }: Deps): Promise<string[]> {
+  const before = clock() - BETWEEN_STATES_MS;
+  const found = await Sources(mongo)
+    .find({ "begun.run_id": { $type: "string" }, "begun.at_ms": { $lte: before } }, { _id: 1 })
+    .hint(BEGUN)
+    .lean();
+  return found.map(({ _id }) => _id);
+}
+
+async function findUnnotified({ runQueue, clock }: Deps): Promise<string[]> {
+  const beforeMs = clock() - UNNOTIFIED_MS;
+  const found = new Set<string>();
+  let cursor: string | null = null;
+  do {
+    const { listed: sources, next } = await runQueue.findListed(beforeMs, cursor);
+    for (const source of sources) if (await runQueue.isStalled(source)) found.add(source);
+    cursor = next;
+  } while (cursor !== null);
+  return [...found];
 }

@@ -5,8 +5,14 @@ import { AppError } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/hosts.ts";
 import { askSecret, UsageError } from "../input.ts";
 import { note, print } from "../output.ts";
-import { checkServerUrl } from "./access.ts";
-import { checkProfileName, type Profile, type Profiles, readProfiles, writeProfiles } from "./profiles.ts";
+import {
+  checkProfileName,
+  checkServerUrl,
+  type Profile,
+  type Profiles,
+  readProfiles,
+  writeProfiles,
+} from "./access.ts";
 import { clientFor, explain, givenTo, type RemoteTools, USER_AGENT } from "./remote-command.ts";
 
 const HELP = `

@@ -11,8 +11,7 @@ import { AppError, type ErrorCode } from "../../lib/errors.ts";
 import { version } from "../../lib/versions.ts";
 import { UsageError } from "../input.ts";
 import { sayIfSlow } from "../output.ts";
-import { type Access, accessOf, type Choice, type DevelopmentStart } from "./access.ts";
-import { readProfiles } from "./profiles.ts";
+import { type Access, accessOf, type Choice, type DevelopmentStart, readProfiles } from "./access.ts";
 
 /** What commands for any server need of this machine. */
 export interface RemoteTools {

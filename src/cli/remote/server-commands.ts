@@ -3,7 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 import { version } from "../../lib/versions.ts";
 import { UsageError } from "../input.ts";
 import { fields, print, show, table } from "../output.ts";
-import { readProfiles, writeProfiles } from "./profiles.ts";
+import { readProfiles, writeProfiles } from "./access.ts";
 import {
   accessOptions,
   chooseAccess,

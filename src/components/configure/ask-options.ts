@@ -6,11 +6,10 @@ import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
-import { withFrame } from "../../sandbox/own-frame.ts";
-import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
-import { configureFor } from "../configure-for.ts";
+import { type CallError, type DescribedProp, type LogLine, withFrame } from "../../sandbox/protocol.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { askCode, inTrial, type TrialDeps } from "../trial/build.ts";
+import { configureFor } from "./call-additional-props.ts";
 
 export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 

@@ -4,7 +4,8 @@ import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
-import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
+import { configureActionProps } from "../../props/action-props.ts";
+import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import {
   addedProps,
   changedInput,
@@ -13,16 +14,16 @@ import {
   withAddedProps,
 } from "../../props/dynamic-props.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
-import { checkDescription } from "../../sandbox/check-description.ts";
-import { withFrame } from "../../sandbox/own-frame.ts";
-import type {
-  CallError,
-  CallRequest,
-  ComponentDescription,
-  DescribedProp,
-  LogLine,
+import { checkDescription } from "../../sandbox/check-message.ts";
+import {
+  type CallError,
+  type CallRequest,
+  type ComponentDescription,
+  type DescribedProp,
+  type LogLine,
+  withFrame,
 } from "../../sandbox/protocol.ts";
-import { configureFor } from "../configure-for.ts";
+import { isAction } from "../code-traits.ts";
 import { faultsOfMadeProps } from "../describe.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { askCode, type TrialDeps } from "../trial/build.ts";
@@ -149,3 +150,7 @@ export async function makeProps(
 function failed({ code, message, stack }: CallError) {
   return invalidField("component", "additionalProps", `${code}: ${withFrame(message, stack)}`);
 }
+
+/** Returns what checks the values of a component's props: those of an action may have templates. */
+export const configureFor = (description: Pick<ComponentDescription, "type">): typeof configureProps =>
+  isAction(description) ? configureActionProps : configureProps;

@@ -1,15 +1,13 @@
 import { type AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import type { Component } from "../../models/component.ts";
-import { DynamicPropsRows } from "../../models/dynamic-props.ts";
+import { type Component, DynamicPropsRows } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import type { StoredProps } from "../../props/configure.ts";
 import { changedInput, type DynamicProps, inputsOf, withAddedProps } from "../../props/dynamic-props.ts";
 import type { CallError, LogLine } from "../../sandbox/protocol.ts";
-import { configureFor } from "../configure-for.ts";
 import { inTrial, type TrialDeps } from "../trial/build.ts";
-import { callAdditionalProps, makeProps, makingCode } from "./call-additional-props.ts";
+import { callAdditionalProps, configureFor, makeProps, makingCode } from "./call-additional-props.ts";
 
 export type FindDeps = Pick<Platform, "mongo" | "secrets" | "clock">;
 

@@ -40,7 +40,10 @@ export const configureRoutes = [
       return askOptions(deps, owner, resource, { ...optionsRequest(body), added });
     },
   }),
-  // When the value of a prop with `reload_props` has changed.
+];
+
+/** What a form asks a component when the value of a prop with `reload_props` has changed. */
+export const additionalPropsRoutes = [
   route({
     method: "POST",
     path: "/components/{id}/props",

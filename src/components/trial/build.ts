@@ -8,7 +8,7 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
 import type { StoredProps } from "../../props/configure.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
-import type { CallOptions } from "../../sandbox/call-options.ts";
+import type { CallOptions } from "../../sandbox/call-runner.ts";
 import type { CallError, CallRequest, CallResult, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
 import { withBuilt } from "../builder/with-built.ts";
 import { type DescribedComponent, describeComponent } from "../describe.ts";

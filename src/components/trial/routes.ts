@@ -6,10 +6,9 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
 import { typeOf } from "../code-traits.ts";
 import { CODE_SOURCES } from "../given-files.ts";
-import { ownWords, presentProps } from "../present.ts";
+import { EmitSchema, ownWords, presentEmit, presentProps } from "../present.ts";
 import { CODE_FIELDS, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
-import { EmitSchema, presentEmit } from "./present-emits.ts";
 import { describeCode, tryCode } from "./try-code.ts";
 
 const route = routeFor<TrialDeps>();

@@ -16,8 +16,12 @@ import type {
   LogLine,
 } from "../../sandbox/protocol.ts";
 import { isAction } from "../code-traits.ts";
-import { callAdditionalProps, type MakingCode, makeProps } from "../configure/call-additional-props.ts";
-import { configureFor } from "../configure-for.ts";
+import {
+  callAdditionalProps,
+  configureFor,
+  type MakingCode,
+  makeProps,
+} from "../configure/call-additional-props.ts";
 import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import type { GivenFiles } from "../read-files.ts";
 import { callOnce, inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";

@@ -3,10 +3,9 @@ import { AppError, invalidField, notFound } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/hosts.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { type App, type AppEventRules, Apps, type TokenAuth } from "../../models/app.ts";
-import { Connections } from "../../models/connection.ts";
+import { type App, type AppEventRules, Apps, Connections, type TokenAuth } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";
-import { appInRouting, checkEventRules } from "../events/rules.ts";
+import { appInRouting, checkEventRules } from "../app-events.ts";
 import { APP_SLUG, type AppView } from "../schema.ts";
 
 /** What an operator registers of an app. */

@@ -2,7 +2,7 @@ import type { Configuration } from "openid-client";
 import { fetchThrough, type GuardedFetchOptions } from "../../egress/fetch.ts";
 import { loadLater } from "../../lib/lazy.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import type { App } from "../../models/app.ts";
+import type { App } from "../../models/connection.ts";
 import { type OpenIdFault, toOpenIdError } from "../../openid/openid-error.ts";
 import type { Platform } from "../../platform.ts";
 

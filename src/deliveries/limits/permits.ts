@@ -1,4 +1,4 @@
-import { actionMs } from "../../destinations/action/time.ts";
+import { actionMs } from "../../destinations/action/settings.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";

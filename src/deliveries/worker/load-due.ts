@@ -4,7 +4,7 @@ import type { Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
-import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
+import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { endDelivery } from "../attempt/record.ts";
 import { connectedBy } from "../attempt/sendable.ts";

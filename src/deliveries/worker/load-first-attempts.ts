@@ -4,7 +4,7 @@ import { StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
-import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
+import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { prepare } from "../attempt/prepare.ts";
 import type { Unsent } from "../attempt/record.ts";

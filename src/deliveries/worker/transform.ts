@@ -2,8 +2,8 @@ import { type CallDeps, functionErrorText, openCallFunction } from "../../functi
 import { openFindFunction } from "../../functions/find-function.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { eventMs } from "../../lib/ids.ts";
+import { type TransformedPayload, TransformedPayloads } from "../../models/delivery.ts";
 import { Subscriptions } from "../../models/subscription.ts";
-import { type TransformedPayload, TransformedPayloads } from "../../models/transformed-payload.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { DispatchedEvent, DispatchListener } from "../dispatch/create.ts";
 

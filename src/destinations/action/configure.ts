@@ -9,13 +9,17 @@ import { checkConnections } from "../../connections/check.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Component } from "../../models/component.ts";
 import { configureActionProps } from "../../props/action-props.ts";
-import { connectedProps, presentProps, type StoredProps } from "../../props/configure.ts";
+import {
+  connectedProps,
+  keptValues,
+  presentProps,
+  type StoredProps,
+  secretsRemoved,
+} from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
-import { keptValues, secretsRemoved } from "../../props/kept-values.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
 import type { CheckDeps, CheckFor } from "../kind.ts";
-import { findComponent } from "./find-component.ts";
-import type { ActionSettings } from "./settings.ts";
+import { type ActionSettings, findComponent } from "./settings.ts";
 
 /** The settings of an action in a request. */
 export interface ActionInput extends ComponentInput {

@@ -18,9 +18,8 @@ import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { type Destination, Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
-import { openSettings } from "../settings.ts";
-import { findComponent } from "./find-component.ts";
-import type { ActionSettings } from "./settings.ts";
+import { openSettings } from "../kind.ts";
+import { type ActionSettings, findComponent } from "./settings.ts";
 
 const route = routeFor<ConfigureDeps & NextPropsDeps>();
 const tag = "Destinations";

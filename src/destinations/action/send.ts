@@ -2,23 +2,29 @@ import { checkQuota } from "../../accounts/quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
 import { type Code, loadCode } from "../../components/stored-bundle.ts";
 import { connectProps } from "../../connections/connect-props.ts";
-import { ConnectionFailed, callErrorOf } from "../../connections/connection-failed.ts";
+import { ConnectionFailed, callErrorOf } from "../../connections/look-up.ts";
 import { noteUse, type UsedToken } from "../../connections/note-use.ts";
 import { AppError, type ErrorCode } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import type { ActionOutput } from "../../models/delivery.ts";
 import type { Destination } from "../../models/webhook.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun } from "../../props/configure.ts";
 import { boundProp, withAddedProps } from "../../props/dynamic-props.ts";
-import { withFrame } from "../../sandbox/own-frame.ts";
-import type { ActionRequest, CallResult, DescribedProp, PropValues } from "../../sandbox/protocol.ts";
+import {
+  type ActionExport,
+  type ActionRequest,
+  type CallResult,
+  type DescribedProp,
+  type LogLine,
+  type PropValues,
+  withFrame,
+} from "../../sandbox/protocol.ts";
+import { openSettings } from "../kind.ts";
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../message.ts";
-import { openSettings } from "../settings.ts";
-import { collectOutput } from "./collect-output.ts";
 import { type Db, hasDb, readDb, saveDb } from "./db.ts";
-import type { ActionSettings } from "./settings.ts";
-import { actionMs } from "./time.ts";
+import { type ActionSettings, actionMs } from "./settings.ts";
 
 const MAX_RESPONSE_CHARS = 1024;
 /** The message may have the beginning of a response in it. */
@@ -168,4 +174,62 @@ export function takeSeat(key: string): { seat: number; leave: () => void } {
       if (seats.size === 0) taken.delete(key);
     },
   };
+}
+
+const MAX_LOG_BYTES = LIMITS.actionLogBytes.value;
+/** Bytes that a log line counts besides its message. */
+const LINE_BYTES = 64;
+
+/**
+ * Returns what is kept of an action's run (docs/actions.md): its summary, its exports, the last of each name,
+ * and what it returned, as far as they fit in this order; and its last log lines. The emitted events come from the child
+ * and are not trusted.
+ */
+export function collectOutput({ emits, logs }: Pick<CallResult, "emits" | "logs">): ActionOutput {
+  const exports = new Map<string, unknown>();
+  let returned: unknown;
+  for (const { event } of emits) {
+    const { name, value } = (event ?? {}) as ActionExport;
+    if (typeof name === "string") exports.set(name, value ?? null);
+    else returned = value ?? null;
+  }
+  const summary = exports.get("$summary");
+  exports.delete("$summary");
+  const { fits, isCut } = openBudget(LIMITS.actionOutputBytes.value);
+  const output = {
+    summary: summary !== undefined && fits(summary) ? textOf(summary) : null,
+    exports: Object.fromEntries([...exports].filter(one => fits(one))),
+    return_value: fits(returned ?? null) ? (returned ?? null) : null,
+  };
+  return { ...output, truncated: isCut(), logs: lastLines(logs) };
+}
+
+function openBudget(bytes: number) {
+  let left = bytes;
+  let isCut = false;
+  return {
+    /** Returns true if the value fits into what is left, as JSON. */
+    fits(value: unknown): boolean {
+      const size = Buffer.byteLength(JSON.stringify(value));
+      if (size > left) {
+        isCut = true;
+        return false;
+      }
+      left -= size;
+      return true;
+    },
+    isCut: () => isCut,
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The last lines: what was logged before an error says most about it. */
+function lastLines(logs: LogLine[]): LogLine[] {
+  let left = MAX_LOG_BYTES;
+  const from = logs.findLastIndex(({ message }) => {
+    left -= Buffer.byteLength(message) + LINE_BYTES;
+    return left < 0;
+  });
+  return logs.slice(from + 1);
 }

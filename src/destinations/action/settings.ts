@@ -1,3 +1,8 @@
+import type { Config } from "../../config.ts";
+import { notFound } from "../../lib/errors.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { type Component, Components } from "../../models/component.ts";
+import type { Platform } from "../../platform.ts";
 import type { StoredProps } from "../../props/configure.ts";
 import type { DynamicProps } from "../../props/dynamic-props.ts";
 
@@ -10,3 +15,17 @@ export interface ActionSettings {
   /** Names of the props whose values are never shown. */
   hidden: string[];
 }
+
+/** Returns the component that an action uses, also one of another account. Throws `not-found`. */
+export async function findComponent({ mongo }: Pick<Platform, "mongo">, id: string): Promise<Component> {
+  const component = await Components(mongo).findById(id).lean();
+  if (!component) throw notFound("component");
+  return component;
+}
+
+/** Loading the code has time of its own (src/sandbox/call-runner.ts). */
+const LOAD_MS = 30_000;
+
+/** The longest that an attempt of an action can take: its wait for a sandbox, loading, and the run. Milliseconds. */
+export const actionMs = ({ sandbox }: Pick<Config, "sandbox">): number =>
+  LIMITS.actionWaitMs.value + LOAD_MS + sandbox.runMs;

@@ -1,8 +1,7 @@
 import { type Static, Type } from "typebox";
 import { invalidField } from "../../lib/errors.ts";
 import { checkServerUrl } from "../check-server-url.ts";
-import { defineKind } from "../kind.ts";
-import { NullableString, Password, PemCertificates, ServerAddress, Username } from "../settings.ts";
+import { defineKind, NullableString, Password, PemCertificates, ServerAddress, Username } from "../kind.ts";
 
 const url = ServerAddress("`amqp://HOST`, or `amqps://` for TLS; `/name` at its end names a virtual host.");
 /** AMQP's short strings have up to 255 bytes. */

@@ -2,8 +2,7 @@ import { type Static, Type } from "typebox";
 import { invalidField } from "../../lib/errors.ts";
 import { NullableInteger, NullableText } from "../../webhooks/schema.ts";
 import { checkServerUrl } from "../check-server-url.ts";
-import { defineKind } from "../kind.ts";
-import { Password, PemCertificates, ServerAddress, Username } from "../settings.ts";
+import { defineKind, Password, PemCertificates, ServerAddress, Username } from "../kind.ts";
 
 /** A stream keeps this many entries, or a few more, unless its owner says otherwise. */
 const DEFAULT_MAX_LENGTH = 100_000;

@@ -3,8 +3,7 @@ import { checkUrl } from "../../egress/check-url.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { patternInWords } from "../../lib/pattern-words.ts";
 import { checkPublicHost } from "../../webhooks/check-webhook-url.ts";
-import { defineKind } from "../kind.ts";
-import { NullableString, ServerAddress } from "../settings.ts";
+import { defineKind, NullableString, ServerAddress } from "../kind.ts";
 import { DEFAULT_KEY, keyProblem } from "./send.ts";
 
 const url = ServerAddress(

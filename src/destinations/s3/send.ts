@@ -2,9 +2,9 @@ import { createHash, createHmac } from "node:crypto";
 import type { SignatureV4 } from "@smithy/signature-v4";
 import { eventMs } from "../../lib/ids.ts";
 import { loadLater } from "../../lib/lazy.ts";
+import { openSettings } from "../kind.ts";
 import type { Message, SendToDestination } from "../message.ts";
 import { MAX_RESPONSE_BYTES, outcomeOf } from "../outcome.ts";
-import { openSettings } from "../settings.ts";
 import type { S3Settings } from "./kind.ts";
 
 /** Puts a message into a bucket as an object (docs/destinations.md#s3), which a repeat overwrites with the same. */

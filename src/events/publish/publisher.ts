@@ -1,4 +1,4 @@
-import { enqueueEmissionJobs } from "../../accepted/enqueue-emissions.ts";
+import { enqueueEmissionJobs } from "../../accepted/keep.ts";
 import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
 import { PublishQuota } from "../../accounts/quota.ts";
 import { requestTurns } from "../../fairness/turns.ts";

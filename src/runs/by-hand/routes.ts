@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { OptionsSchema } from "../../components/configure/schema.ts";
-import { EmitSchema, presentEmit } from "../../components/trial/present-emits.ts";
+import { EmitSchema, presentEmit } from "../../components/present.ts";
 import { requestState } from "../../http/request-log.ts";
 import { accepted, data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";

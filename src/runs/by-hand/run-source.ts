@@ -1,4 +1,4 @@
-import { type AcceptDeps, acceptRuns } from "../../accepted/accept-runs.ts";
+import { type AcceptDeps, acceptRuns } from "../../accepted/keep.ts";
 import { queueBounds } from "../../accounts/limits.ts";
 import { checkQuota, type QuotaDeps } from "../../accounts/quota.ts";
 import { storedBundle } from "../../components/stored-bundle.ts";

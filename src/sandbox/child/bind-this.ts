@@ -1,11 +1,8 @@
 import type { CallRequest, DescribedProp } from "../protocol.ts";
 import type { Call } from "./call.ts";
-import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
-import { httpRequestProp } from "./http-request.ts";
-import { readResponse } from "./http-respond.ts";
+import { type Component, objectOf, type PropDefinition, propsOf, withHidden } from "./component.ts";
+import { httpRequestProp, readResponse } from "./http-service.ts";
 import type { ServiceDb } from "./service-db.ts";
-import { isUnsupportedService, unsupportedService } from "./unsupported-service.ts";
-import { withHidden } from "./with-hidden.ts";
 
 export interface Binding {
   request: CallRequest;
@@ -98,4 +95,28 @@ function bindMethods(self: Record<string, unknown>, methods: unknown): void {
   for (const [name, method] of Object.entries(objectOf(methods))) {
     withHidden(self, { [name]: typeof method === "function" ? method.bind(self) : method });
   }
+}
+
+/** Prop types for services that Headwater does not provide (docs/component-api.md#props). */
+const UNSUPPORTED = new Set<unknown>(["data_store", "dir", "sql"]);
+
+/** Returns true for a prop that must fail when it is used. An optional prop without a value is undefined instead. */
+function isUnsupportedService(prop: PropDefinition, given: unknown): boolean {
+  return UNSUPPORTED.has(prop.type) && !(prop.optional && given === undefined);
+}
+
+/** Returns an object of which every read or change throws a ConfigurationError that names the prop. */
+function unsupportedService(name: string, { type }: PropDefinition): unknown {
+  const fail = (): never => {
+    const message = `The prop "${name}" has the type ${String(type)}, a service that Headwater does not provide`;
+    throw Object.assign(new Error(message), { name: "ConfigurationError" });
+  };
+  return new Proxy(Object.create(null), {
+    // The language reads these itself if the value is awaited, logged or written as JSON; that must not fail.
+    get: (_target, key) =>
+      typeof key === "symbol" || key === "then" || key === "toJSON" ? undefined : fail(),
+    has: fail,
+    set: fail,
+    deleteProperty: fail,
+  });
 }

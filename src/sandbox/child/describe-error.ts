@@ -1,8 +1,6 @@
 import type { CallError } from "../protocol.ts";
-import { authorText } from "./author-text.ts";
-import { maskSecrets } from "./mask-secrets.ts";
-import { shownJson } from "./shown-json.ts";
-import { fieldsOf, type ReadBodies, responseOf } from "./vendor-response.ts";
+import { authorText, maskSecrets } from "./author-text.ts";
+import { fieldsOf, type ReadBodies, responseOf, shownJson } from "./vendor-response.ts";
 import { MAX_ERROR_MESSAGE, MAX_STACK } from "./wire.ts";
 
 const MAX_CODE = 100;

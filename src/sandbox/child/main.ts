@@ -1,29 +1,23 @@
 /** The program that deno runs, with one component's code per process. The host bundles it (`prelude.ts`). */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ActionRequest, BatchRequest, CallRequest } from "../protocol.ts";
-import { describeAdditionalProps } from "./additional-props.ts";
-import { authorText, hidePaths, mapPlaces } from "./author-text.ts";
+import { askEventNames, askOptions, describeAdditionalProps } from "./ask-props.ts";
+import { authorText, hidePaths, mapPlaces, secretsOf } from "./author-text.ts";
 import { bindThis } from "./bind-this.ts";
 import { type Call, openCall, resetLateEmits } from "./call.ts";
 import { captureOutput } from "./capture-output.ts";
 import { type Component, componentOf, InvalidComponentError, objectOf } from "./component.ts";
 import { describeComponent } from "./describe.ts";
 import { describeError } from "./describe-error.ts";
-import { askEventNames } from "./event-names.ts";
-import { useNodeGlobals } from "./global-scope.ts";
-import { isUnauthorized } from "./is-unauthorized.ts";
-import { lockDown } from "./lock-down.ts";
-import { secretsOf } from "./mask-secrets.ts";
+import { replaceFetch, useNodeGlobals } from "./global-scope.ts";
+import { lockDown, redirectTmp } from "./lock-down.ts";
 import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
-import { askOptions } from "./prop-options.ts";
-import { redirectTmp } from "./redirect-tmp.ts";
-import { replaceFetch } from "./replace-fetch.ts";
 import { rerouteSockets } from "./reroute-sockets.ts";
 import { runAction } from "./run-action.ts";
 import { type BundleScript, openScript } from "./script.ts";
 import { dbEntries, openDb, type ServiceDb } from "./service-db.ts";
 import { openSourceFolders, useFolder } from "./source-folder.ts";
-import { readBodies } from "./vendor-response.ts";
+import { isUnauthorized, readBodies } from "./vendor-response.ts";
 import type { ChildLimits, ParentMessage } from "./wire.ts";
 
 /** By the number of their source; each is an instance of the module for itself. */

@@ -1,9 +1,8 @@
 import { scanJson } from "../../lib/scan-json.ts";
 import type { ActionRequest } from "../protocol.ts";
 import type { Call } from "./call.ts";
-import type { Component } from "./component.ts";
+import { type Component, withHidden } from "./component.ts";
 import { MAX_EXPORT, MAX_EXPORT_DEPTH, MAX_EXPORT_NAME, MAX_EXPORTS } from "./wire.ts";
-import { withHidden } from "./with-hidden.ts";
 
 /** Thrown by `$.flow.exit`. */
 const EXIT = Object.freeze({ name: "FlowExit", message: "$.flow.exit ends the action" });

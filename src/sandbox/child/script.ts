@@ -1,4 +1,4 @@
-import { SCRIPT_START } from "./script-start.ts";
+import { SCRIPT_START } from "./wire.ts";
 
 // Stored before `redirect-tmp.ts` replaces them, because the bundle may be below `/tmp`.
 const { closeSync, openSync, readFileSync, readSync } = process.getBuiltinModule("node:fs");

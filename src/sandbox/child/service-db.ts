@@ -1,7 +1,7 @@
 import { scanJson } from "../../lib/scan-json.ts";
 import { byteLength } from "./call.ts";
+import { withHidden } from "./component.ts";
 import type { ChildLimits } from "./wire.ts";
-import { withHidden } from "./with-hidden.ts";
 
 /** `this.db`; both functions are synchronous (docs/component-api.md#db). */
 export interface ServiceDb {

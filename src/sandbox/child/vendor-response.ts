@@ -1,5 +1,3 @@
-import { shownJson } from "./shown-json.ts";
-
 /** What an error says about the HTTP response that it is about. */
 export interface VendorResponse {
   status?: number;
@@ -35,7 +33,7 @@ export const fieldsOf = (value: unknown): Fields | undefined =>
     : undefined;
 
 /** Returns the HTTP status from 400 that a thrown value names, whatever library threw it. */
-export function statusOf(thrown: unknown): number | undefined {
+function statusOf(thrown: unknown): number | undefined {
   const error = fieldsOf(thrown);
   if (!error) return undefined;
   const places = [error.response, error, error.$metadata, error.$response].map(fieldsOf);
@@ -126,4 +124,86 @@ async function beginningOf(stream: AsyncIterable<unknown>): Promise<string> {
   await Promise.race([read().catch(() => {}), late]);
   clearTimeout(timer);
   return decoded(Buffer.concat(chunks)) ?? "";
+}
+
+/** How texts say it, such as "Request failed with status code 401", "HTTP 401" or "401 Unauthorized". */
+const SAYS_SO = /^\W*401\b|\b401\W{1,3}unauthori[sz]ed|\b(?:status|code|http|error|response)\W{0,3}401\b/i;
+const MAX_CHARS = 2000;
+
+/**
+ * True if what code threw says that a server rejected its credentials: HTTP 401. HTTP clients differ in where they say it: in
+ * `status`, `statusCode` or `code`, in those of `response`, or in the message alone.
+ */
+export function isUnauthorized(thrown: unknown): boolean {
+  try {
+    return saysUnauthorized(thrown, 0);
+  } catch {
+    // A getter of the code's own.
+    return false;
+  }
+}
+
+function saysUnauthorized(thrown: unknown, depth: number): boolean {
+  if (typeof thrown !== "object" || thrown === null) return isText(thrown) && saysSo(thrown);
+  const { message, cause } = thrown as Record<string, unknown>;
+  const said = statusOf(thrown);
+  if (said !== undefined) return said === 401;
+  if (isText(message) && saysSo(message)) return true;
+  return depth < MAX_CAUSES && cause !== undefined && saysUnauthorized(cause, depth + 1);
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const saysSo = (text: string): boolean => SAYS_SO.test(text.slice(0, MAX_CHARS));
+
+const MAX_DEPTH = 6;
+
+/**
+ * Returns the JSON of plain values without fields of some names, cut to so many characters; undefined for anything else, such
+ * as a stream or a socket. It takes no longer for a large value than for a small one.
+ */
+export function shownJson(value: unknown, maxChars: number, without: string[] = []): string | undefined {
+  let left = maxChars;
+  const cutToFit = (text: string): string => {
+    const taken = text.slice(0, Math.max(0, left));
+    left -= text.length;
+    return taken;
+  };
+  const listed = (
+    one: Iterable<[string | undefined, unknown]>,
+    [open, close]: string,
+    depth: number,
+  ): string => {
+    let [text, isFirst] = [cutToFit(open as string), true];
+    for (const [name, item] of one) {
+      if (left <= 0) return text;
+      if (!isShown(item) || (name !== undefined && without.includes(name))) continue;
+      if (!isFirst) text += cutToFit(",");
+      if (name !== undefined) text += cutToFit(`${JSON.stringify(name.slice(0, 200))}:`);
+      text += write(item, depth + 1);
+      isFirst = false;
+    }
+    return text + cutToFit(close as string);
+  };
+  const write = (one: unknown, depth: number): string => {
+    if (one instanceof Error) return cutToFit(JSON.stringify(String(one.message).slice(0, maxChars)));
+    if (typeof one === "string") return cutToFit(JSON.stringify(one.slice(0, maxChars)));
+    if (typeof one !== "object" || one === null) return cutToFit(String(one));
+    if (depth >= MAX_DEPTH) return cutToFit('"…"');
+    return Array.isArray(one) ? listed(itemsOf(one), "[]", depth) : listed(Object.entries(one), "{}", depth);
+  };
+  return typeof value === "object" && value !== null && isShown(value) && !(value instanceof Error)
+    ? write(value, 0)
+    : undefined;
+}
+
+function* itemsOf(list: unknown[]): Iterable<[undefined, unknown]> {
+  for (const item of list) yield [undefined, item];
+}
+
+function isShown(value: unknown): boolean {
+  if (typeof value === "function" || typeof value === "symbol" || value === undefined) return false;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Error)
+    return true;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -110,3 +110,9 @@ export const MAX_EXPORTS = 50;
 export const MAX_EXPORT_NAME = 100;
 export const MAX_EXPORT = 4 * 1024;
 export const MAX_EXPORT_DEPTH = 20;
+
+/**
+ * How a bundle in the form of a script begins: it is a function that gets `exports`, `require` and `module`, followed by its
+ * source map. Any other bundle is a module.
+ */
+export const SCRIPT_START = '(function(exports,require,module){"use strict";';

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { composeMail } from "../../../src/alerts/send/compose.ts";
 import { mailToken, userOfMailToken } from "../../../src/alerts/send/mailer.ts";
-import type { MailedAlert } from "../../../src/models/mailbox.ts";
+import type { MailedAlert } from "../../../src/models/alert.ts";
 
 const USER = "u_0CjB8sXp1LmN4vYb";
 const alert = (message: string, more: Partial<MailedAlert> = {}): MailedAlert => ({

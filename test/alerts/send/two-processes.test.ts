@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createUser } from "../../../src/accounts/users.ts";
 import { raiseAlert } from "../../../src/alerts/raise.ts";
-import { Mailboxes } from "../../../src/models/mailbox.ts";
+import { Mailboxes } from "../../../src/models/alert.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { bodyOf, type SmtpReceiver, startSmtpReceiver } from "../../support/smtp-receiver.ts";
 import { sweep } from "../../support/sweep.ts";

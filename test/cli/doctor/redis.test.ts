@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { judgeRedis } from "../../../src/cli/doctor/redis.ts";
+import { judgeRedis } from "../../../src/cli/doctor/stores.ts";
 
 /** What `INFO` of a well-kept server says, with some fields changed. */
 const info = (changed: Record<string, string> = {}): string =>

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { accessOf, type Choice } from "../../../src/cli/remote/access.ts";
-import type { Profiles } from "../../../src/cli/remote/profiles.ts";
+import { accessOf, type Choice, type Profiles } from "../../../src/cli/remote/access.ts";
 
 const none: Profiles = { current: null, byName: new Map() };
 const profiles: Profiles = {

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type Profiles, readProfiles, writeProfiles } from "../../../src/cli/remote/profiles.ts";
+import { type Profiles, readProfiles, writeProfiles } from "../../../src/cli/remote/access.ts";
 
 const profiles: Profiles = {
   current: "one",

@@ -4,7 +4,7 @@ import { checkSecrets } from "../../../src/cli/doctor/records.ts";
 import { linesOfResealed } from "../../../src/cli/secrets/lines.ts";
 import { reseal, resealRows } from "../../../src/cli/secrets/reseal.ts";
 import { newId } from "../../../src/lib/ids.ts";
-import { DynamicPropsRows } from "../../../src/models/dynamic-props.ts";
+import { DynamicPropsRows } from "../../../src/models/component.ts";
 import { SEALED_FIELDS } from "../../../src/models/sealed-fields.ts";
 import { Webhooks } from "../../../src/models/webhook.ts";
 import { createSecrets } from "../../../src/store/secrets.ts";

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { saveFunction } from "../../../src/functions/save-function.ts";
-import { Deliveries } from "../../../src/models/delivery.ts";
+import { Deliveries, TransformedPayloads } from "../../../src/models/delivery.ts";
 import { Subscriptions } from "../../../src/models/subscription.ts";
-import { TransformedPayloads } from "../../../src/models/transformed-payload.ts";
 import { Workflows } from "../../../src/models/workflow.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";

@@ -1,13 +1,13 @@
 import { expect } from "chai";
-import { sendToAction } from "../../../src/destinations/action/send.ts";
+import { collectOutput, sendToAction } from "../../../src/destinations/action/send.ts";
 import { createDestination, deleteDestination } from "../../../src/destinations/destinations.ts";
 import type { SendDeps } from "../../../src/destinations/message.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 import { SourceMemories } from "../../../src/models/source.ts";
 import type { Destination } from "../../../src/models/webhook.ts";
-import type { CallOptions } from "../../../src/sandbox/call-options.ts";
+import type { CallOptions } from "../../../src/sandbox/call-runner.ts";
 import type { Sandboxes } from "../../../src/sandbox/host.ts";
-import type { CallRequest, CallResult } from "../../../src/sandbox/protocol.ts";
+import type { CallRequest, CallResult, LogLine } from "../../../src/sandbox/protocol.ts";
 import { rejection } from "../../components/rejection.ts";
 import { OWNER, webhookOf } from "../../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
@@ -125,5 +125,50 @@ describe("an attempt of an action", () => {
       },
     });
     expect([options.owner, options.wallMs]).to.deep.equal([OWNER, LIMITS.trialMs.value]);
+  });
+});
+
+const emit = (event: unknown) => ({ event, metadata: {} });
+const line = (message: string): LogLine => ({ level: "info", message, ts: 1 });
+
+describe("what is kept of an action's run", () => {
+  it("is its summary, the last export of each name, what it returned, and its log", () => {
+    const emits = [
+      { name: "a", value: 1 },
+      { name: "$summary", value: "done" },
+      { name: "a", value: 2 },
+      { value: [3] },
+    ];
+    expect(collectOutput({ emits: emits.map(emit), logs: [line("hi")] })).to.deep.equal({
+      summary: "done",
+      exports: { a: 2 },
+      return_value: [3],
+      truncated: false,
+      logs: [line("hi")],
+    });
+  });
+
+  it("leaves out what is more than 4 KB together, and says so", () => {
+    const value = "x".repeat(LIMITS.actionOutputBytes.value / 2 - 100);
+    const emits = ["a", "b", "c"].map(name => emit({ name, value }));
+    const { exports, return_value, truncated } = collectOutput({
+      emits: [...emits, emit({ value: 1 })],
+      logs: [],
+    });
+    expect([Object.keys(exports), return_value, truncated]).to.deep.equal([["a", "b"], 1, true]);
+  });
+
+  it("has the last 4 KB of the log", () => {
+    const logs = Array.from({ length: 100 }, (_, i) =>
+      line(String(i).padEnd(LIMITS.actionLogBytes.value / 4 - 64)),
+    );
+    expect(collectOutput({ emits: [], logs }).logs).to.deep.equal(logs.slice(-4));
+  });
+
+  it("takes whatever a child says that breaks the protocol", () => {
+    const emits = [null, "text", { name: 7, value: {} }, { name: "__proto__", value: { a: 1 } }].map(emit);
+    const { exports, return_value } = collectOutput({ emits, logs: [] });
+    expect(Object.entries(exports)).to.deep.equal([["__proto__", { a: 1 }]]);
+    expect(return_value).to.deep.equal({});
   });
 });

@@ -1,0 +1,181 @@
+import type { ClientSession } from "mongoose";
+import { markComponentUsed } from "../components/mark-used.ts";
+import { markConnectionsUsed } from "../connections/check.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/time.ts";
+import type { Component } from "../models/component.ts";
+import { type BegunChange, type Source, Sources } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { enqueueRun } from "../queues/enqueue-run.ts";
+import type { Candidate, ChangeItem } from "../queues/run-item.ts";
+import { isSandboxLost, withFrame } from "../sandbox/protocol.ts";
+import { isDuplicateKey } from "../store/mongo.ts";
+import { ofAccount } from "../store/run-queue.ts";
+import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+
+export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
+
+/** Error codes with which a worker rejects a change by itself; every other code is that of a hook's error. */
+export const ChangeRejection = {
+  /** The source is not the one that the change was prepared for. */
+  stale: "stale",
+  /** The request that asked for the change no longer waits for it. */
+  expired: "expired",
+} as const;
+
+/** How long a change may wait for a worker before it expires; never longer than one of its hooks may take. */
+const MAX_QUEUED_MS = 15_000;
+
+/** True if the component has at least one of these hooks: then a worker must apply the change. */
+export const hasHooks = (component: Component, ...hooks: Component["description"]["hooks"]): boolean =>
+  component.description.hooks.some(hook => hooks.includes(hook));
+
+/**
+ * Puts a change into the source's run queue and waits until a worker has applied or rejected it. Returns `stale` if the
+ * source is not the one that the change was prepared for. Throws `invalid` with the error of the hook that failed, and
+ * `unavailable` if no worker started the change in time; the source is unchanged in both cases.
+ */
+export async function requestChange(
+  platform: ChangeDeps,
+  sourceId: string,
+  change: { op: "create" | "update" } & Pick<ChangeItem, "candidate" | "prepared_for" | "emit_on_deploy">,
+  ownerId: string,
+): Promise<"applied" | "stale"> {
+  const replies = await platform.replies();
+  const runId = newId("run", platform.clock());
+  const { hookMs } = platform.config.sandbox;
+  const queuedMs = Math.min(MAX_QUEUED_MS, hookMs);
+  const firstReply = replies.first(runId, queuedMs + 2 * hookMs);
+  const item = {
+    kind: "change" as const,
+    run_id: runId,
+    at_ms: platform.clock(),
+    reply_to: replies.address,
+    expires_at_ms: platform.clock() + queuedMs,
+    ...change,
+  };
+  await enqueueRun(platform, sourceId, item, ofAccount(ownerId));
+  const reply = await firstReply;
+  const error = reply?.type === "ended" ? reply.error : undefined;
+  if (!reply || error?.code === ChangeRejection.expired) {
+    throw new AppError("unavailable", "no worker applied the change in time", { retryAfterMs: 5000 });
+  }
+  if (error?.code === ChangeRejection.stale) return "stale";
+  if (isSandboxLost(error)) {
+    throw new AppError("unavailable", "the sandbox of the hook was ended from outside", {
+      retryAfterMs: 5000,
+    });
+  }
+  if (error) {
+    const doing = change.op === "create" ? "deploying" : "updating";
+    const message = withFrame(error.message, error.stack ?? "");
+    throw new AppError("invalid", `${doing} the source failed: ${message}`, {
+      fields: [{ in: "component", path: "hooks", message: `${error.code}: ${message}` }],
+    });
+  }
+  return "applied";
+}
+
+/** The source is no longer as it was when the change was requested. */
+export class ChangeSuperseded extends Error {
+  constructor() {
+    super("the source was changed by another request");
+    this.name = "ChangeSuperseded";
+  }
+}
+
+type Deps = Pick<Platform, "mongo" | "clock">;
+
+/**
+ * Makes a deployed source visible and creates the subscriptions that its account asked for in advance
+ * (docs/rest-api.md#subscriptions). Throws ChangeSuperseded if the source was deleted.
+ */
+export async function makeReady(platform: Deps, source: Source, session: ClientSession): Promise<void> {
+  const { matchedCount } = await Sources(platform.mongo).updateOne(
+    { _id: source._id, state: "deploying" },
+    { $set: { state: "ready", updated_at: unixSeconds(platform.clock()) } },
+    { session },
+  );
+  if (matchedCount === 0) throw new ChangeSuperseded();
+  await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
+}
+
+/**
+ * Saves a source's new code, props or state. `source` is what the candidate was made from. Throws ChangeSuperseded if
+ * the source was changed or deleted since, or if another source has taken the candidate's slug. `switchedOff` notes that the
+ * deactivate hook is still to be called; not while another change has begun.
+ */
+export async function saveCandidate(
+  platform: Deps,
+  source: Source,
+  candidate: Candidate,
+  session: ClientSession,
+  switchedOff?: BegunChange,
+): Promise<void> {
+  await markComponentUsed(platform, candidate.component_id, session);
+  // Those it has already may have been deleted although they are used.
+  const added = candidate.connection_ids?.filter(id => !source.connection_ids?.includes(id));
+  await markConnectionsUsed(platform, added ?? [], session);
+  const changes = {
+    ...candidate,
+    timer: candidate.timer as Source["timer"],
+    ...(switchedOff && { begun: switchedOff }),
+    change_id: newId("ch", platform.clock()),
+    updated_at: unixSeconds(platform.clock()),
+  };
+  try {
+    const { matchedCount } = await Sources(platform.mongo).updateOne(
+      { _id: source._id, state: "ready", change_id: source.change_id, ...(switchedOff && { begun: null }) },
+      { $set: changes },
+      { session },
+    );
+    if (matchedCount === 0) throw new ChangeSuperseded();
+  } catch (error) {
+    throw isDuplicateKey(error) ? new ChangeSuperseded() : error;
+  }
+}
+
+/**
+ * Notes, before a hook is called, that a change of a source has begun: from now on the change is finished or undone,
+ * whatever becomes of the worker (docs/component-api.md#hooks).
+ */
+export async function noteBegun(
+  platform: Deps,
+  sourceId: string,
+  runId: string,
+  stage: BegunChange["stage"],
+): Promise<void> {
+  await Sources(platform.mongo).updateOne(
+    { _id: sourceId },
+    { $set: { begun: { run_id: runId, stage, at_ms: platform.clock() } } },
+  );
+}
+
+/**
+ * Has a worker call the deactivate hook of a source that was switched off, once no run of it is executed. If it is lost, the reconciler
+ * asks again.
+ */
+export async function enqueueDeactivation(
+  platform: Pick<Platform, "queues" | "runQueue">,
+  { _id, owner_id, begun }: Pick<Source, "_id" | "owner_id" | "begun">,
+): Promise<void> {
+  if (begun?.stage !== "switched-off") return;
+  const { run_id, at_ms } = begun;
+  const item = { kind: "change", v: 2, op: "deactivate", run_id, at_ms } as const;
+  await enqueueRun(platform, _id, item, ofAccount(owner_id));
+}
+
+/** Forgets a change that is finished or undone; in the transaction that stores its effects. */
+export async function forgetBegun(
+  platform: Pick<Platform, "mongo">,
+  sourceId: string,
+  runId: string,
+  session: ClientSession,
+): Promise<void> {
+  await Sources(platform.mongo).updateOne(
+    { _id: sourceId, "begun.run_id": runId },
+    { $unset: { begun: 1 } },
+    { session },
+  );
+}

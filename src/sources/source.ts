@@ -1,0 +1,179 @@
+import { MAX_NAMED, meantBy } from "../accounts/access.ts";
+import { appEndpointUrl } from "../connections/app-events.ts";
+import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
+import { isId, newToken } from "../lib/ids.ts";
+import type { Component } from "../models/component.ts";
+import { type Source, Sources } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
+import type { SourceFacts } from "../props/kinds.ts";
+import type { DescribedProp } from "../sandbox/protocol.ts";
+import { pageOf } from "../store/page.ts";
+
+type Deps = Pick<Platform, "mongo">;
+
+/**
+ * Returns the source with this id or name slug if one of these accounts owns it; otherwise null. Each account has its
+ * own slugs: a source of the first account comes before those of the others. Throws `conflict` if several of the others
+ * have a source with the slug (docs/rest-api.md#sources).
+ */
+export const findSource = (platform: Deps, idOrSlug: string, owners: string[]): Promise<Source | null> =>
+  find(platform, idOrSlug, owners, true);
+
+/**
+ * Like `findSource`, for a request that changes the source: throws `conflict` also if the first account is only one of
+ * several that have a source with the slug.
+ */
+export const findSourceToChange = (
+  platform: Deps,
+  idOrSlug: string,
+  owners: string[],
+): Promise<Source | null> => find(platform, idOrSlug, owners, false);
+
+async function find(platform: Deps, idOrSlug: string, owners: string[], reads: boolean) {
+  const { mongo } = platform;
+  if (isId("dc", idOrSlug)) {
+    return await Sources(mongo)
+      .findOne({ _id: idOrSlug, owner_id: { $in: owners }, state: "ready" })
+      .lean();
+  }
+  const [account = "", ...others] = owners;
+  const named = { name_slug: idOrSlug, state: "ready" } as const;
+  const [own, ofOthers] = await Promise.all([
+    Sources(mongo)
+      .findOne({ ...named, owner_id: account })
+      .lean(),
+    others.length === 0
+      ? []
+      : Sources(mongo)
+          .find({ ...named, owner_id: { $in: others } })
+          .limit(MAX_NAMED)
+          .lean(),
+  ]);
+  return meantBy(`the slug ${idOrSlug}`, own ? [own, ...ofOthers] : ofOthers, { account, reads });
+}
+
+/** Returns a page of an account's sources, newest first. */
+export function listSources(
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  owner: string,
+  page: Parameters<typeof pageOf>[2],
+) {
+  return pageOf(Sources(platform.mongo), { owner_id: owner, state: "ready" }, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, "sources") },
+  });
+}
+
+type CurrentDeps = Pick<Platform, "mongo" | "routing">;
+
+const accountsOf = ({ owner_id }: Source) => [owner_id];
+const bytesOf = ({ configured_props, dynamic_props }: Source) =>
+  configured_props.length + (dynamic_props?.length ?? 0);
+
+/**
+ * Returns a source as it is now, whatever its state; null if there is none. From the routing cache, whose version is read
+ * for each call: what a change of the source replaced before this call is never returned
+ * (docs/decisions/0013-routing-cache.md).
+ */
+export async function currentSource(platform: CurrentDeps, sourceId: string): Promise<Source | null> {
+  await platform.routing.refresh();
+  const find = async () =>
+    byKey(await Sources(platform.mongo).find({ _id: sourceId }).lean<Source[]>(), "_id");
+  const found = await platform.routing.lookUp("source", [sourceId], find, accountsOf, bytesOf);
+  return found.get(sourceId) ?? null;
+}
+
+/** Returns the active sources of these endpoints, by endpoint, as `currentSource` does. */
+export async function currentSourcesOf(
+  platform: CurrentDeps,
+  endpoints: string[],
+): Promise<Map<string, Source>> {
+  await platform.routing.refresh();
+  const find = async (missing: string[]) => {
+    const found = Sources(platform.mongo).find({ endpoint: { $in: missing }, active: true, state: "ready" });
+    return byKey(await found.lean<Source[]>(), "endpoint");
+  };
+  return await platform.routing.lookUp("endpoint", endpoints, find, accountsOf, bytesOf);
+}
+
+const byKey = (sources: Source[], key: "_id" | "endpoint"): Map<string, Source> =>
+  new Map(sources.map(source => [source[key] ?? "", source]));
+
+/** Returns the props that `additionalProps` made for a source; null if its component's own are all. */
+export const dynamicPropsOf = (
+  { secrets }: Pick<Platform, "secrets">,
+  { dynamic_props }: Pick<Source, "dynamic_props">,
+): DynamicProps | null => (dynamic_props ? JSON.parse(secrets.open(dynamic_props)) : null);
+
+/** What a source has props for. */
+export interface PropsOfSource {
+  /** The component's own, with those that `additionalProps` made. */
+  props: DescribedProp[];
+  dynamic: DynamicProps | null;
+}
+
+/** Returns a source's props; those of a component that is absent are none. */
+export function propsOfSource(
+  platform: Pick<Platform, "secrets">,
+  component: Pick<Component, "description"> | null | undefined,
+  source: Pick<Source, "dynamic_props">,
+): PropsOfSource {
+  const dynamic = dynamicPropsOf(platform, source);
+  if (!component) return { props: [], dynamic };
+  const own = component.description.props;
+  return { props: dynamic ? withAddedProps(own, dynamic.props) : own, dynamic };
+}
+
+/** Returns the public URL of a source's HTTP interface; null if it has none. */
+export function endpointUrl(platform: Pick<Platform, "config">, endpoint: string | null): string | null {
+  return endpoint === null ? null : `${ingressBase(platform)}${INGRESS_PREFIX}/${endpoint}`;
+}
+
+/** Returns what the props of a source's component depend on. */
+export function sourceFacts(
+  platform: Pick<Platform, "config">,
+  endpoint: string | null,
+  component: Pick<Component, "adds_slash"> | undefined,
+): SourceFacts {
+  return slashed(endpointUrl(platform, endpoint), component?.adds_slash ?? false);
+}
+
+/** Returns what a source's props show of it besides their values; `component` is undefined if it belongs to somebody else. */
+export const factsOf = (
+  platform: Pick<Platform, "config">,
+  { endpoint, app_events }: Pick<Source, "endpoint" | "app_events">,
+  component: Pick<Component, "adds_slash"> | undefined,
+): SourceFacts => ({
+  ...sourceFacts(platform, endpoint, component),
+  ...(app_events && {
+    appEvents: {
+      endpointUrl: appEndpointUrl(platform, app_events.connection_id, app_events.endpoint),
+      names: app_events.names,
+    },
+  }),
+});
+
+/**
+ * Returns the facts of a component that may add a slash to its endpoint's address, to compare it with what the sender signed: then
+ * senders are to know it with that slash (docs/component-api.md#events-given-to-run).
+ */
+export const slashed = (endpointUrl: string | null, addsSlash: boolean): SourceFacts => ({
+  endpointUrl,
+  ...(endpointUrl !== null && addsSlash && { registeredUrl: `${endpointUrl}/` }),
+});
+
+/** Returns the slug of a name: `My Source!` → `my-source`; `source` if nothing of the name is left. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return slug || "source";
+}
+
+/** Returns the slug with six random characters, for an account that already has a source with the slug itself. */
+export function withRandomSuffix(slug: string): string {
+  return `${slug}-${newToken().slice(0, 6).toLowerCase()}`;
+}
