@@ -1,4 +1,4 @@
-import Koa from "koa";
+import Koa, { type Middleware } from "koa";
 import compose from "koa-compose";
 import helmet from "koa-helmet";
 import { isApiKey } from "./accounts/api-keys.ts";
@@ -56,8 +56,9 @@ import { workflowRoutes } from "./workflows/routes.ts";
 /** The longest that a request takes besides hooks: to fetch, install, bundle and describe a component, each limited. */
 const SAVE_MS = 10 * 60_000;
 
-/** Every path of the API begins with it. */
 const API_PREFIX = "/v1";
+/** `/v1/` itself is a page. */
+const isApiPath = (path: string) => path.startsWith(`${API_PREFIX}/`) && path.length > API_PREFIX.length + 1;
 
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
@@ -94,7 +95,7 @@ export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(feat
 
 /** Creates the web process's app; `checkResponses` (tests) turns a response that breaks its declaration into a 500. */
 export function createApp(platform: Platform, options: { checkResponses?: boolean } = {}): Koa {
-  const { config, log, redis, keys, secrets } = platform;
+  const { config, log } = platform;
   collectInstallation(platform);
   const app = new Koa();
   if (config.trustProxy) trustProxy(app);
@@ -106,11 +107,18 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(timeRequests(platform));
   app.use(respondError());
   app.use(separateHosts(platform));
-  app.use(exposeMetrics(platform));
-  app.use(ingress(platform));
-  app.use(health(platform));
-  app.use(helmet());
-  const pages = compose([
+  const [serveApi, serveOthers] = [api(platform, options), others(platform)];
+  app.use((ctx, next) => (isApiPath(ctx.path) ? serveApi(ctx, next) : serveOthers(ctx, next)));
+  return app;
+}
+
+/** What is not below the API's paths: endpoints of sources, what operators look at, and pages. */
+const others = (platform: Platform): Middleware =>
+  compose([
+    exposeMetrics(platform),
+    ingress(platform),
+    health(platform),
+    helmet(),
     board(platform),
     openIdReturn(platform),
     connectionPages(platform),
@@ -119,36 +127,31 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
     homePage(platform),
     docsPage({ openapiUrl: `${API_PREFIX}/openapi.json` }),
   ]);
-  // No page is below the API's paths.
-  app.use((ctx, next) => (ctx.path.startsWith(`${API_PREFIX}/`) ? next() : pages(ctx, next)));
-  app.use(
-    createRouter(routes, {
-      deps: platform,
-      prefix: API_PREFIX,
-      authenticate: openAuthenticate(platform),
-      isKey: isApiKey,
-      readSession: ctx => readSession(platform, ctx),
-      maxBodyBytes: LIMITS.apiBodyBytes.value,
-      ...(options.checkResponses && { checkResponses: true }),
-      ...(config.rateLimit.perSecond > 0 && {
-        rateLimit: rateLimit(
-          createKeyRateLimiter(redis, {
-            keyPrefix: keys.rateLimit(),
-            points: config.rateLimit.perSecond,
-            durationS: 1,
-            burst: config.rateLimit.burst,
-          }),
-        ),
-      }),
-      idempotency: createIdempotency({
-        redis,
-        keyOf: identity => `${keys.idempotency()}:${identity}`,
-        seal: secrets.seal,
-        open: secrets.open,
-        longestRequestMs: SAVE_MS + 2 * config.sandbox.hookMs,
-        bytesPerHour: async ownerId => (await limitsOf(platform, ownerId)).idempotencyBytesPerHour,
-      }),
+
+function api(platform: Platform, { checkResponses = false }: { checkResponses?: boolean }): Middleware {
+  const { config, redis, keys, secrets } = platform;
+  const { perSecond, burst } = config.rateLimit;
+  const router = createRouter(routes, {
+    deps: platform,
+    prefix: API_PREFIX,
+    authenticate: openAuthenticate(platform),
+    isKey: isApiKey,
+    readSession: ctx => readSession(platform, ctx),
+    maxBodyBytes: LIMITS.apiBodyBytes.value,
+    checkResponses,
+    ...(perSecond > 0 && {
+      rateLimit: rateLimit(
+        createKeyRateLimiter(redis, { keyPrefix: keys.rateLimit(), points: perSecond, durationS: 1, burst }),
+      ),
     }),
-  );
-  return app;
+    idempotency: createIdempotency({
+      redis,
+      keyOf: identity => `${keys.idempotency()}:${identity}`,
+      seal: secrets.seal,
+      open: secrets.open,
+      longestRequestMs: SAVE_MS + 2 * config.sandbox.hookMs,
+      bytesPerHour: async ownerId => (await limitsOf(platform, ownerId)).idempotencyBytesPerHour,
+    }),
+  });
+  return compose([helmet(), router]);
 }

@@ -1,6 +1,5 @@
 import { checkCount } from "../accounts/limits.ts";
-import { type Deployer, ownDeployer } from "../components/find.ts";
-import { fieldsOfUses, type Uses, withUses } from "../components/mark-used.ts";
+import { type Deployer, fieldsOfUses, ownDeployer, type Uses, withUses } from "../components/find.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

@@ -1,7 +1,6 @@
 import { type Static, type TObject, Type } from "typebox";
 import type { NextPropsDeps } from "../components/configure/dynamic-props.ts";
-import type { Deployer } from "../components/find.ts";
-import type { Uses } from "../components/mark-used.ts";
+import type { Deployer, Uses } from "../components/find.ts";
 import type { SaveDeps } from "../components/save.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";

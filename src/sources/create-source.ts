@@ -1,7 +1,6 @@
 import { checkCount } from "../accounts/limits.ts";
 import { checkQuota } from "../accounts/quota.ts";
-import type { Deployer } from "../components/find.ts";
-import { markComponentUsed } from "../components/mark-used.ts";
+import { type Deployer, markComponentUsed } from "../components/find.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

@@ -15,7 +15,7 @@ import {
   optionsRequest,
 } from "../components/configure/schema.ts";
 import type { Deployer } from "../components/find.ts";
-import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/resolve.ts";
+import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/save.ts";
 import { checkConnections } from "../connections/check.ts";
 import { notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";

@@ -6,7 +6,7 @@ import {
   presentNextProps,
 } from "../components/configure/schema.ts";
 import { deployerOf } from "../components/find.ts";
-import { COMPONENT_SOURCES } from "../components/resolve.ts";
+import { COMPONENT_SOURCES } from "../components/save.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";

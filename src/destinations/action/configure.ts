@@ -1,10 +1,5 @@
 import { chooseDynamicProps } from "../../components/configure/dynamic-props.ts";
-import {
-  type ComponentInput,
-  isReplaced,
-  namesComponent,
-  resolveComponent,
-} from "../../components/resolve.ts";
+import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../../components/save.ts";
 import { checkConnections } from "../../connections/check.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Component } from "../../models/component.ts";
