@@ -1,5 +1,6 @@
 import mongoose from "mongoose";
 import { pino } from "pino";
+import type { Queued } from "../src/platform.ts";
 import { openQueues } from "../src/queues/open-queues.ts";
 import { runs } from "../src/queues/runs.ts";
 import { removeScheduler, setScheduler } from "../src/sources/timer-scheduler.ts";
@@ -71,9 +72,9 @@ export async function measureTimers(
     const template = await createTemplate(headwater, mongo);
     const rows = timerRows(template, form, load);
     await copyAccounts(mongo, template, load);
-    await startTicking({ queues }, mongo, rows, form);
+    await startTicking({ queues } as unknown as Queued, mongo, rows, form);
     const figures = await measureMinutes({ headwater, stores, mongo }, rows, form, load);
-    for (const { _id } of rows) await persist(() => removeScheduler({ queues }, _id));
+    for (const { _id } of rows) await persist(() => removeScheduler({ queues } as unknown as Queued, _id));
     await mongo.collection("sources").deleteMany({ _id: { $in: rows.map(row => row._id) } } as never);
     await Promise.all([...queues.values()].map(queue => queue.close()));
     return figures;

@@ -47,55 +47,85 @@ import { openSubscriberRedis } from "./store/subscriber-redis.ts";
 import { collectorHosts } from "./tracing/collector-host.ts";
 import { openTracer, type Tracer } from "./tracing/tracer.ts";
 
-/** Everything a process works with; an operation takes the few parts that it needs. */
-export interface Platform {
+/** MongoDB and Redis, with what operations on them read and write besides: the settings, the time, the log. */
+export interface Stores {
   config: Config;
   log: Logger;
   /** The time of the installation, which is that of Redis, in Unix milliseconds (docs/decisions/0017-one-clock.md). */
   clock: () => number;
-  /** A random name of this process, for locks and replies. */
-  processId: string;
   mongo: Connection;
   redis: RedisClient;
-  /** Unix milliseconds since which `redis` has had its masters without a break: earlier writes may be lost. */
-  redisSince: () => number;
-  /** How Redis is reached, for further clients. */
-  redisTarget: RedisTarget;
   keys: RedisKeys;
+  eventLog: EventLog;
+  routing: RoutingCache;
+  secrets: Secrets;
+}
+
+/** What is enqueued, and what bounds it. */
+export interface Queued {
   queues: Queues;
   /** Into how many parts the queues are divided. */
   shards: KeptShards;
-  eventLog: EventLog;
-  routing: RoutingCache;
+  runQueue: RunQueue;
+  queued: QueuedBytes;
+  permits: Permits;
   /** How full Redis is. */
   memory: MemoryShare;
-  queued: QueuedBytes;
   /** Confirm what is written to the queues (docs/decisions/0036-loss-at-failover.md). */
   replicas: Replicas;
-  runQueue: RunQueue;
-  permits: Permits;
-  secrets: Secrets;
+  /** Unix milliseconds since which `redis` has had its masters without a break: earlier writes may be lost. */
+  redisSince: () => number;
+}
+
+/** What operators and accounts see of the work, besides the log. */
+export interface Observed {
   metrics: Metrics;
   /** Records spans; does nothing unless there is somewhere to send them. */
   tracer: Tracer;
   /** What happens in this process, for hourly rollups and live views. */
   activity: Activity;
+}
+
+/** The guarded ways out. */
+export interface Outbound {
   egress: Egress;
   /** To destinations that are spoken to over a lasting connection. */
   lastingConnections: LastingConnections;
   /** With which people sign in; undefined if there is none. It is asked nothing before the first of them does. */
   openid: OpenIdProvider | undefined;
-  /** Whether this process can start sandboxes. */
-  sandboxHealth: SandboxHealth;
+}
+
+/** What executes the code of components. */
+export interface Sandboxed {
   /**
    * Opened at first use, and nothing is started before: only the web process (to describe code), `runs`, and `deliveries`
    * where listeners have code of their own need it. Throws `unavailable` if it can't be opened.
    */
   sandboxes: () => Promise<Sandboxes>;
+  /** Whether this process can start sandboxes. */
+  sandboxHealth: SandboxHealth;
+}
+
+/** What this process waits for from others. */
+export interface Awaited {
+  /** A random name of this process, for locks and replies. */
+  processId: string;
+  /** How Redis is reached, for further clients. */
+  redisTarget: RedisTarget;
   /** Opened at first use: only the web process streams events. */
   feed: () => Promise<Feed>;
   /** Opened at first use: only the web process waits for runs. Throws `unavailable` if Redis is away. */
   replies: () => Promise<Replies>;
+}
+
+/** What moves events, deliveries and runs on. */
+export interface Working extends Stores, Queued, Observed {}
+
+/** What calls code of components, which may need credentials from outside. */
+export interface Calling extends Stores, Observed, Outbound, Sandboxed {}
+
+/** Everything a process works with; an operation takes the bundles that it needs. */
+export interface Platform extends Stores, Queued, Observed, Outbound, Sandboxed, Awaited {
   /** Closes everything in reverse order; may be called twice. */
   close(): Promise<void>;
 }
@@ -288,7 +318,11 @@ export async function openPlatform(
 }
 
 /** Opens a separate client: a subscribed client accepts no other commands. */
-export function openSubscriber(platform: Pick<Platform, "redis" | "redisTarget" | "log">): RedisClient {
+export function openSubscriber(platform: {
+  redis: RedisClient;
+  redisTarget: RedisTarget;
+  log: Logger;
+}): RedisClient {
   const subscriber = openSubscriberRedis(platform.redisTarget, platform.redis);
   watchConnection(subscriber, platform.log, "redis subscriber connection");
   return subscriber;

@@ -5,7 +5,7 @@ import { newToken } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { MB } from "../limits/limit.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
@@ -25,28 +25,26 @@ const BATCH = { maxWeight: 8 * MB, concurrency: 4 };
 const ROW_CHARS = 1024;
 
 /** Returns how long after it was enqueued something that neither Redis nor MongoDB has handled counts as lost. */
-export const lostAfterMs = ({ config }: Pick<Platform, "config">): number =>
-  Math.min(GRACE_MS, config.sweepEveryMs);
+export const lostAfterMs = ({ config }: Stores): number => Math.min(GRACE_MS, config.sweepEveryMs);
 
 type Row = Omit<Accepted, "check_at">;
-type Deps = Pick<Platform, "mongo" | "config">;
 
 /** Stores what is about to be enqueued, with what others store at the same time. Throws `unavailable`. */
-async function keep(platform: Deps, rows: Row[]): Promise<void> {
+async function keep(platform: Stores, rows: Row[]): Promise<void> {
   const graceMs = lostAfterMs(platform);
   const insert = keeperOf(platform.mongo).insert;
   await insert(rows.map(row => ({ ...row, check_at: new Date(row.at_ms + graceMs) })));
 }
 
 /** Deletes what was not accepted after all, or is handled elsewhere. Throws `unavailable`. */
-export async function deleteKept({ mongo }: Pick<Platform, "mongo">, ids: string[]): Promise<void> {
+export async function deleteKept({ mongo }: { mongo: Connection }, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   // Not by a majority: what a failover brings back is only found handled once more.
   await AcceptedWork(mongo).deleteMany({ _id: { $in: ids } }, { writeConcern: { w: 1 } });
 }
 
 /** Deletes what is handled, a little later, with others. If that fails, the sweep finds that it is handled. */
-export function deleteKeptLater({ mongo }: Pick<Platform, "mongo">, ids: string[]): void {
+export function deleteKeptLater({ mongo }: Stores, ids: string[]): void {
   keeperOf(mongo).delete(ids);
 }
 
@@ -87,7 +85,7 @@ type RowToKeep = Pick<Accepted, "_id" | "kind" | "owner_id" | "source_id" | "bod
  * `enqueue` does, and `unavailable`. `stored` is the failpoint in between.
  */
 async function withKept<T>(
-  platform: Pick<Platform, "mongo" | "config" | "clock">,
+  platform: Stores,
   rows: RowToKeep[],
   stored: string,
   enqueue: () => Promise<T>,
@@ -107,15 +105,13 @@ async function withKept<T>(
   }
 }
 
-export type AcceptDeps = Pick<Platform, "mongo" | "config" | "clock" | "replicas" | "runQueue" | "queues">;
-
 /**
  * Enqueues runs of one source so that they are as safe as the settings promise: in MongoDB before
  * (`DURABLE_INGRESS=mongodb`), on replicas of Redis after (`replicas`). Returns for each whether it was accepted or
  * the queue was full. Throws as `enqueueRuns` and `Replicas.confirm` do; after the latter the runs may happen all the same.
  */
 export async function acceptRuns(
-  platform: AcceptDeps,
+  platform: Stores & Queued,
   sourceId: string,
   items: TriggerItem[],
   bounds: QueueBounds,
@@ -143,10 +139,7 @@ export async function acceptRuns(
  * Enqueues jobs of emissions in one round trip, all or none. With `DURABLE_INGRESS=mongodb`, MongoDB has them before, until
  * they are handled. Throws as `enqueueAll` does.
  */
-export async function enqueueEmissionJobs(
-  platform: Pick<Platform, "mongo" | "config" | "queues" | "clock">,
-  jobs: EmissionsJob[],
-): Promise<void> {
+export async function enqueueEmissionJobs(platform: Stores & Queued, jobs: EmissionsJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const enqueue = (some: EmissionsJob[]) => enqueueAll(platform.queues, emissions.jobs.emissions, some);
   if (!platform.config.durableIngress) return await enqueue(jobs);

@@ -5,22 +5,18 @@ import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { ApiKeys } from "../models/user.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { findLiveSession } from "./sessions/authenticate.ts";
 
 /** Returns true if the account is the owner itself, or a user who is a member of the owning organization. */
-export async function canAccess(
-  platform: Pick<Platform, "mongo">,
-  userOrOrgId: string,
-  ownerId: string,
-): Promise<boolean> {
+export async function canAccess(platform: Stores, userOrOrgId: string, ownerId: string): Promise<boolean> {
   if (userOrOrgId === ownerId) return true;
   return (await Memberships(platform.mongo).exists({ _id: `${ownerId}-${userOrOrgId}` })) !== null;
 }
 
 /** Like `canAccess`, but cached in the routing cache, for checks that are made for every event. */
 export async function canAccessCached(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   userOrOrgId: string,
   ownerId: string,
 ): Promise<boolean> {
@@ -59,7 +55,7 @@ export interface SubscriberAccess {
  * From the routing cache, which the caller has refreshed.
  */
 export async function subscriberAccess(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   { subscriber, emitter, listener }: Connected,
 ): Promise<SubscriberAccess> {
   return {
@@ -69,16 +65,11 @@ export async function subscriberAccess(
 }
 
 /** As `subscriberAccess`, for callers that have not refreshed the cache; between things of one account it asks nothing. */
-export async function subscriberAccessNow(
-  platform: Pick<Platform, "mongo" | "routing">,
-  connected: Connected,
-): Promise<SubscriberAccess> {
+export async function subscriberAccessNow(platform: Stores, connected: Connected): Promise<SubscriberAccess> {
   const { subscriber, emitter, listener } = connected;
   if (subscriber !== emitter || subscriber !== listener) await platform.routing.refresh();
   return await subscriberAccess(platform, connected);
 }
-
-type Deps = Pick<Platform, "mongo" | "clock">;
 
 /** Why a key or a session gives no access to an account's resources any more. */
 export type AccessLost = "key-revoked" | "session-ended" | "access-lost";
@@ -87,7 +78,11 @@ export type AccessLost = "key-revoked" | "session-ended" | "access-lost";
  * Returns why the credential of a caller gives no access to what an account owns; null if it does. `keyId` is that of the
  * caller: an API key or a session.
  */
-export async function accessLost(platform: Deps, keyId: string, ownerId: string): Promise<AccessLost | null> {
+export async function accessLost(
+  platform: Stores,
+  keyId: string,
+  ownerId: string,
+): Promise<AccessLost | null> {
   const isSession = keyId.startsWith("ses_");
   const userId = isSession
     ? (await findLiveSession(platform, keyId))?.user_id
@@ -138,7 +133,7 @@ export function meantBy<Thing extends Named>(
  * subscribes to its emitters (docs/decisions/0013-routing-cache.md).
  */
 export async function accountsOfSubscriptions(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   subscriptions: Pick<Subscription, "owner_id" | "emitter_id">[],
 ): Promise<string[]> {
   const named = subscriptions.map(({ emitter_id }) => emitter_id);

@@ -5,10 +5,8 @@ import { newId, newToken } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { organizationsOf } from "./organizations.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock">;
 
 /** A new random API key. `hw_` lets secret scanners tell our keys from other random text. */
 const newApiKey = () => `hw_${newToken()}`;
@@ -24,7 +22,7 @@ export type KeyOrigin = Pick<ApiKey, "made_with" | "ends_with_provider">;
 
 /** Returns a new API key of a user, as it is stored, and its text, which is not. Without an `origin` the operator makes it. */
 export function newKey(
-  platform: Pick<Deps, "clock">,
+  platform: Stores,
   userId: string,
   name: string | null,
   origin: KeyOrigin = {},
@@ -44,7 +42,10 @@ export function newKey(
 }
 
 /** Creates another API key for a user and returns it; it can never be shown again. Throws `not-found` for the user. */
-export async function createApiKey(platform: Deps, userId: string): Promise<{ id: string; api_key: string }> {
+export async function createApiKey(
+  platform: Stores,
+  userId: string,
+): Promise<{ id: string; api_key: string }> {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const { key, apiKey } = newKey(platform, userId, null);
   await ApiKeys(platform.mongo).insertOne(key);
@@ -52,7 +53,7 @@ export async function createApiKey(platform: Deps, userId: string): Promise<{ id
 }
 
 /** Returns a user's API keys with how and when each was made, newest first. Throws `not-found` for the user. */
-export async function listApiKeys(platform: Deps, userId: string) {
+export async function listApiKeys(platform: Stores, userId: string) {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const keys = await ApiKeys(platform.mongo).find({ user_id: userId }).sort({ _id: -1 }).lean();
   return keys.map(key => ({
@@ -73,7 +74,7 @@ export const presentOrigin = ({ made_with, ends_with_provider }: KeyOrigin) => (
  * Revokes a user's keys that end with the provider's word, and ends the sessions that were started with them. Returns how many
  * keys there were. The caller invalidates the user's part of the routing cache.
  */
-export async function revokeProviderKeys(platform: Deps, userId: string): Promise<number> {
+export async function revokeProviderKeys(platform: Stores, userId: string): Promise<number> {
   const keys = ApiKeys(platform.mongo);
   const ending = { user_id: userId, ends_with_provider: true as const };
   const revoked_at = unixSeconds(platform.clock());
@@ -89,7 +90,7 @@ export async function revokeProviderKeys(platform: Deps, userId: string): Promis
  * Returns the time in Unix seconds. Throws `not-found` for the key.
  */
 export async function revokeApiKey(
-  platform: Deps & Pick<Platform, "routing">,
+  platform: Stores,
   keyId: string,
 ): Promise<{ id: string; revoked_at: number }> {
   const revoked_at = unixSeconds(platform.clock());
@@ -108,13 +109,13 @@ export async function revokeApiKey(
 export const isApiKey = (text: string): boolean => /^hw_[0-9A-Za-z]{32}$/.test(text);
 
 /** Returns the user of an API key with the user's organizations; null for an unknown or revoked key. */
-export async function findCaller(platform: Deps, apiKey: string): Promise<Caller | null> {
+export async function findCaller(platform: Stores, apiKey: string): Promise<Caller | null> {
   const [caller = null] = await findKeyCallers(platform, [hashOf(apiKey)]);
   return caller;
 }
 
 /** Returns the users of API keys, by the hashes of the keys; null for one that is unknown or revoked. */
-export async function findKeyCallers(platform: Deps, hashes: string[]): Promise<(Caller | null)[]> {
+export async function findKeyCallers(platform: Stores, hashes: string[]): Promise<(Caller | null)[]> {
   const keys = await ApiKeys(platform.mongo)
     .find({ hash: { $in: hashes }, revoked_at: null })
     .lean();
@@ -131,7 +132,7 @@ export async function findKeyCallers(platform: Deps, hashes: string[]): Promise<
 const NOTED_EVERY_S = 60;
 
 /** Not awaited: a request needs no record of itself. */
-function noteUse(platform: Deps, keys: ApiKey[]): void {
+function noteUse(platform: Stores, keys: ApiKey[]): void {
   const now = unixSeconds(platform.clock());
   for (const { _id, last_used_at = 0 } of keys) {
     if (now - last_used_at < NOTED_EVERY_S) continue;

@@ -4,19 +4,17 @@ import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Invitation, Invitations, Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { addMember, requireOrganizationOwner } from "./organizations.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
 
 /** An invitation with the name of its organization. */
 export interface NamedInvitation extends Invitation {
   org_name: string;
 }
 
-const live = ({ clock }: Pick<Deps, "clock">) => ({ expires_at: { $gt: new Date(clock()) } });
-const open = (platform: Pick<Deps, "clock">) => ({ ...live(platform), accepted_at: null });
+const live = ({ clock }: Stores) => ({ expires_at: { $gt: new Date(clock()) } });
+const open = (platform: Stores) => ({ ...live(platform), accepted_at: null });
 
 /**
  * Invites the user with an email address, now or later, to an organization, by its owner; the same address again gets the same invitation,
@@ -24,7 +22,7 @@ const open = (platform: Pick<Deps, "clock">) => ({ ...live(platform), accepted_a
  * and `limit-reached`.
  */
 export async function invite(
-  platform: Deps,
+  platform: Stores,
   { orgId, userId, email: given }: { orgId: string; userId: string; email: string },
 ): Promise<NamedInvitation> {
   await requireOrganizationOwner(platform, orgId, userId);
@@ -60,7 +58,7 @@ export async function invite(
 
 /** Returns a page of an organization's invitations, newest first. */
 export async function listInvitations(
-  platform: Deps,
+  platform: Stores,
   orgId: string,
   page: PageRequest,
 ): Promise<Page<NamedInvitation>> {
@@ -70,7 +68,7 @@ export async function listInvitations(
 
 /** Returns a page of the invitations to a user's email address, newest first. */
 export async function listOwnInvitations(
-  platform: Deps,
+  platform: Stores,
   userId: string,
   page: PageRequest,
 ): Promise<Page<NamedInvitation>> {
@@ -80,7 +78,7 @@ export async function listOwnInvitations(
   return { ...found, rows: await withNames(platform, found.rows) };
 }
 
-async function withNames({ mongo }: Pick<Deps, "mongo">, rows: Invitation[]): Promise<NamedInvitation[]> {
+async function withNames({ mongo }: Stores, rows: Invitation[]): Promise<NamedInvitation[]> {
   const organizations = await Organizations(mongo)
     .find({ _id: { $in: rows.map(({ org_id }) => org_id) } }, { name: 1 })
     .lean();
@@ -90,7 +88,7 @@ async function withNames({ mongo }: Pick<Deps, "mongo">, rows: Invitation[]): Pr
 
 /** Takes an organization's invitation back. Throws `not-found`, and `forbidden` for others than its owner. */
 export async function withdrawInvitation(
-  platform: Deps,
+  platform: Stores,
   { orgId, userId, id }: { orgId: string; userId: string; id: string },
 ): Promise<void> {
   await requireOrganizationOwner(platform, orgId, userId);
@@ -103,7 +101,7 @@ export async function withdrawInvitation(
  * `limit-reached` if the organization has as many members as it may.
  */
 export async function acceptInvitation(
-  platform: Deps,
+  platform: Stores,
   { _id, org_id, user_id, accepted_at }: OwnInvitation,
 ): Promise<{ id: string; name: string }> {
   if (!accepted_at) {
@@ -122,10 +120,7 @@ export async function acceptInvitation(
 }
 
 /** Removes an invitation that its user does not want. */
-export async function declineInvitation(
-  { mongo }: Pick<Deps, "mongo">,
-  { _id }: OwnInvitation,
-): Promise<void> {
+export async function declineInvitation({ mongo }: Stores, { _id }: OwnInvitation): Promise<void> {
   await Invitations(mongo).deleteOne({ _id });
 }
 
@@ -135,7 +130,7 @@ interface OwnInvitation extends Invitation {
 }
 
 async function findOwnInvitation(
-  platform: Deps,
+  platform: Stores,
   id: string,
   owners: string[],
 ): Promise<OwnInvitation | null> {

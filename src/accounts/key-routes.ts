@@ -2,12 +2,12 @@ import { type Static, Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { ApiKey } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import { presentOrigin, revokeApiKey } from "./api-keys.ts";
 import { createOwnKey, listOwnKeys, ownKey } from "./own-keys.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "clock" | "routing">>();
+const route = routeFor<Stores>();
 const tag = "API keys";
 
 const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(

@@ -8,14 +8,12 @@ import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { User } from "../models/user.ts";
 import { Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { QueueBounds } from "../store/run-queue.ts";
 import { planOf } from "./users.ts";
 
-export type LimitDeps = Pick<Platform, "mongo" | "clock" | "config" | "routing">;
-
 /** As `planOf`, but cached for seconds. An owner that is not an account, such as the registry of components, is paid. */
-export async function cachedPlanOf(platform: LimitDeps, ownerId: string): Promise<User["plan"]> {
+export async function cachedPlanOf(platform: Stores, ownerId: string): Promise<User["plan"]> {
   const found = await platform.routing.lookUp(
     "plan",
     [ownerId],
@@ -32,17 +30,17 @@ export async function cachedPlanOf(platform: LimitDeps, ownerId: string): Promis
 }
 
 /** Returns the bounds of an account: those of its plan (docs/limits.md). */
-export async function limitsOf(platform: LimitDeps, ownerId: string): Promise<PlanLimits> {
+export async function limitsOf(platform: Stores, ownerId: string): Promise<PlanLimits> {
   return platform.config.limits[await cachedPlanOf(platform, ownerId)];
 }
 
 /** Returns how many runs, and bytes of them, may wait for one source of an account. */
-export async function queueBounds(platform: LimitDeps, ownerId: string): Promise<QueueBounds> {
+export async function queueBounds(platform: Stores, ownerId: string): Promise<QueueBounds> {
   const { queuedBytesPerSource, queuedBytes } = await limitsOf(platform, ownerId);
   return { ownerId, runs: LIMITS.queuedRuns.value, bytes: queuedBytesPerSource, accountBytes: queuedBytes };
 }
 
-type Count = (platform: Pick<LimitDeps, "mongo">, ownerId: string, most: number) => Promise<number>;
+type Count = (platform: Stores, ownerId: string, most: number) => Promise<number>;
 
 /** How many of a kind an account has, counted by an index and only as far as `most`. */
 const COUNTS = {
@@ -79,7 +77,7 @@ const NOUNS: Record<Counted, string> = {
  * Throws `limit-reached` if the account has as many of a kind as its plan allows (docs/limits.md). Called before one is
  * created, without a lock: requests at the same moment may exceed the bound by as many as they are.
  */
-export async function checkCount(platform: LimitDeps, ownerId: string, name: Counted): Promise<void> {
+export async function checkCount(platform: Stores, ownerId: string, name: Counted): Promise<void> {
   const most = (await limitsOf(platform, ownerId))[name];
   if (most > 0 && (await COUNTS[name](platform, ownerId, most)) < most) return;
   throw limitReached(`the account has ${most} ${NOUNS[name]}, as many as its plan allows`);
@@ -90,7 +88,7 @@ export async function checkCount(platform: LimitDeps, ownerId: string, name: Cou
  * event is matched with each of them. `ownerId` is the account that subscribes, whose own a glob's subscriptions are.
  */
 export async function checkSubscriptionsPerEmitter(
-  platform: LimitDeps,
+  platform: Stores,
   ownerId: string,
   emitterId: string,
 ): Promise<void> {
@@ -102,7 +100,7 @@ export async function checkSubscriptionsPerEmitter(
 }
 
 /** Returns how many of each kind an account has. */
-export async function countAll(platform: LimitDeps, ownerId: string): Promise<Record<Counted, number>> {
+export async function countAll(platform: Stores, ownerId: string): Promise<Record<Counted, number>> {
   const names = Object.keys(COUNTS) as Counted[];
   const counts = await Promise.all(names.map(name => COUNTS[name](platform, ownerId, MOST_COUNTED)));
   return Object.fromEntries(names.map((name, i) => [name, counts[i]])) as Record<Counted, number>;

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { unixSeconds } from "../lib/time.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import {
   acceptInvitation,
@@ -16,7 +16,7 @@ import {
 } from "./invitations.ts";
 import { listMembers, removeMember } from "./organizations.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "clock" | "routing">>();
+const route = routeFor<Stores>();
 const tag = "Organizations";
 
 const Members = Type.Object(

@@ -5,10 +5,8 @@ import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
 
 const slug = (name: string) =>
   name
@@ -22,7 +20,7 @@ const MAX_NAME_CHARS = 128;
  * Creates an organization with its owner as the first member. Throws `invalid` for the name, `not-found` for the owner.
  */
 export async function createOrganization(
-  platform: Deps & Pick<Platform, "routing">,
+  platform: Stores,
   { name, ownerId }: { name: string; ownerId: string },
 ): Promise<{ id: string }> {
   if (name.trim() === "" || name.length > MAX_NAME_CHARS) {
@@ -49,7 +47,7 @@ export async function createOrganization(
 
 /** Adds a user to an organization; no effect if the user is already a member. Throws `not-found` for either. */
 export async function addMember(
-  platform: Deps & Pick<Platform, "routing">,
+  platform: Stores,
   orgId: string,
   userId: string,
 ): Promise<{ id: string; user_id: string }> {
@@ -82,13 +80,13 @@ export interface Member {
   created_at: number;
 }
 
-async function ownerOf({ mongo }: Pick<Deps, "mongo">, orgId: string): Promise<string | undefined> {
+async function ownerOf({ mongo }: Stores, orgId: string): Promise<string | undefined> {
   return (await Organizations(mongo).findById(orgId, { owner_id: 1 }).lean())?.owner_id;
 }
 
 /** Throws `forbidden` for a member of the organization who does not own it. */
 export async function requireOrganizationOwner(
-  platform: Pick<Deps, "mongo">,
+  platform: Stores,
   orgId: string,
   userId: string,
 ): Promise<void> {
@@ -97,7 +95,7 @@ export async function requireOrganizationOwner(
 }
 
 /** Returns the members of an organization, in the order of their ids; beyond `LIMITS.members` they are left out. */
-export async function listMembers(platform: Pick<Deps, "mongo">, orgId: string): Promise<Member[]> {
+export async function listMembers(platform: Stores, orgId: string): Promise<Member[]> {
   const memberships = await Memberships(platform.mongo)
     .find({ org_id: orgId })
     .sort({ _id: 1 })
@@ -123,7 +121,7 @@ export async function listMembers(platform: Pick<Deps, "mongo">, orgId: string):
  * for others than the owner, and `conflict` for the owner's own membership.
  */
 export async function removeMember(
-  platform: Deps,
+  platform: Stores,
   { orgId, userId, callerId }: { orgId: string; userId: string; callerId: string },
 ): Promise<void> {
   if (userId !== callerId) await requireOrganizationOwner(platform, orgId, callerId);
@@ -137,7 +135,7 @@ export async function removeMember(
 
 /** Returns a function that returns the organizations of one of these users. */
 export async function organizationsOf(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   userIds: string[],
 ): Promise<(userId: string) => string[]> {
   if (userIds.length === 0) return () => [];
@@ -150,7 +148,7 @@ export async function organizationsOf(
 
 /** Returns those of these accounts that exist, users and organizations, each as its own owner. */
 export async function findAccounts(
-  { mongo }: Pick<Platform, "mongo">,
+  { mongo }: Stores,
   ids: string[],
 ): Promise<{ _id: string; owner_id: string }[]> {
   const among = { _id: { $in: ids } };

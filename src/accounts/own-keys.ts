@@ -2,19 +2,13 @@ import type { Caller } from "../http/route.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type ApiKey, ApiKeys } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { type KeyOrigin, newKey } from "./api-keys.ts";
 import { findLiveSession } from "./sessions/authenticate.ts";
 
-type Deps = Pick<Platform, "mongo" | "clock">;
-
 /** Returns a page of a user's API keys, revoked ones too, newest first. */
-export function listOwnKeys(
-  platform: Pick<Platform, "mongo">,
-  userId: string,
-  page: PageRequest,
-): Promise<Page<ApiKey>> {
+export function listOwnKeys(platform: Stores, userId: string, page: PageRequest): Promise<Page<ApiKey>> {
   return pageOf(ApiKeys(platform.mongo), { user_id: userId }, page);
 }
 
@@ -24,7 +18,7 @@ export function listOwnKeys(
  * is revoked, and `unauthenticated` if the session or the key has ended.
  */
 export async function createOwnKey(
-  platform: Deps,
+  platform: Stores,
   { userId, keyId }: Pick<Caller, "userId" | "keyId">,
   name: string | null,
 ): Promise<{ key: ApiKey; apiKey: string }> {
@@ -55,7 +49,7 @@ export async function createOwnKey(
 }
 
 /** How a key is made with this credential, a session or another key. Throws `unauthenticated` if it has ended by now. */
-async function originOf(platform: Deps, credential: string): Promise<KeyOrigin> {
+async function originOf(platform: Stores, credential: string): Promise<KeyOrigin> {
   const ended = () => new AppError("unauthenticated", "the key or the session has ended");
   let keyId = credential;
   if (credential.startsWith("ses_")) {
@@ -70,7 +64,7 @@ async function originOf(platform: Deps, credential: string): Promise<KeyOrigin> 
 }
 
 /** Returns an API key of one of these users, otherwise null. */
-async function findKey(platform: Deps, id: string, owners: string[]): Promise<ApiKey | null> {
+async function findKey(platform: Stores, id: string, owners: string[]): Promise<ApiKey | null> {
   return await ApiKeys(platform.mongo)
     .findOne({ _id: id, user_id: { $in: owners } })
     .lean<ApiKey | null>();

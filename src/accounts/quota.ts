@@ -1,12 +1,10 @@
 import { LRUCache } from "lru-cache";
-import { type AlertDeps, raiseAlert } from "../alerts/raise.ts";
+import { raiseAlert } from "../alerts/raise.ts";
 import { createDeferredBatcher } from "../lib/batcher.ts";
 import { AppError } from "../lib/errors.ts";
-import type { Platform } from "../platform.ts";
-import { cachedPlanOf, type LimitDeps } from "./limits.ts";
+import type { Observed, Stores } from "../platform.ts";
+import { cachedPlanOf } from "./limits.ts";
 import { countPublished, type Usage, usageToday } from "./usage.ts";
-
-export type QuotaDeps = LimitDeps & Pick<Platform, "redis" | "keys">;
 
 const DAY_MS = 86_400_000;
 /** How long a process uses what it has read of an account's quota. Milliseconds. */
@@ -14,12 +12,12 @@ const READ_EVERY_MS = 5000;
 const MAX_ACCOUNTS = 10_000;
 
 /** The error for an account that has used up its day; quotas start again at midnight UTC. */
-const quotaExceeded = ({ clock }: Pick<Platform, "clock">) =>
+const quotaExceeded = ({ clock }: Stores) =>
   new AppError("rate-limited", "the account's daily quota is used up", {
     retryAfterMs: DAY_MS - (clock() % DAY_MS),
   });
 
-async function isUsedUp(platform: QuotaDeps, ownerId: string): Promise<boolean> {
+async function isUsedUp(platform: Stores, ownerId: string): Promise<boolean> {
   if ((await cachedPlanOf(platform, ownerId)) === "paid") return false;
   const { dailyInvocations, dailyComputeMs } = platform.config.quotas;
   const { invocations, compute } = await usageToday(platform, ownerId);
@@ -30,7 +28,7 @@ async function isUsedUp(platform: QuotaDeps, ownerId: string): Promise<boolean> 
  * Throws `rate-limited` if a free account has used up its daily quota (docs/design.md#quotas). For work that is not a run
  * and uses a sandbox all the same: hooks, and describing a component.
  */
-export async function checkQuota(platform: QuotaDeps, ownerId: string): Promise<void> {
+export async function checkQuota(platform: Stores, ownerId: string): Promise<void> {
   if (await isUsedUp(platform, ownerId)) throw quotaExceeded(platform);
 }
 
@@ -38,7 +36,7 @@ export async function checkQuota(platform: QuotaDeps, ownerId: string): Promise<
  * Opens the check for requests that become runs: as `checkQuota`, but by what this process read up to five seconds ago, so
  * that no request waits for it. The run itself is checked again.
  */
-export function openQuotaGate(platform: QuotaDeps): (ownerId: string) => void {
+export function openQuotaGate(platform: Stores): (ownerId: string) => void {
   const accounts = new LRUCache<string, { readAt: number; isUsedUp: boolean }>({ max: MAX_ACCOUNTS });
   return ownerId => {
     const known = accounts.get(ownerId) ?? { readAt: Number.NEGATIVE_INFINITY, isUsedUp: false };
@@ -56,8 +54,6 @@ export function openQuotaGate(platform: QuotaDeps): (ownerId: string) => void {
   };
 }
 
-type Deps = QuotaAlertDeps & Pick<Platform, "redis" | "keys">;
-
 interface Used {
   day: number;
   /** Events of all processes when it was read, and of this one since. */
@@ -72,11 +68,11 @@ interface Used {
  * many at once, so that no request waits for it; what a process that is killed had not counted yet is not counted.
  */
 export class PublishQuota {
-  readonly #platform: Deps;
+  readonly #platform: Stores & Observed;
   readonly #accounts = new LRUCache<string, Used>({ max: MAX_ACCOUNTS });
   readonly #countLater: (entries: [ownerId: string, count: number][]) => void;
 
-  constructor(platform: Deps) {
+  constructor(platform: Stores & Observed) {
     this.#platform = platform;
     this.#countLater = createDeferredBatcher(
       entries => this.#flush(entries),
@@ -134,8 +130,6 @@ export class PublishQuota {
   }
 }
 
-type QuotaAlertDeps = AlertDeps & LimitDeps;
-
 /** What an account used of something of which it may use only so much in a day. */
 interface Use {
   quota: "invocations" | "compute" | "published_events";
@@ -155,7 +149,7 @@ const known = new LRUCache<string, true>({ max: 10_000 });
  * nothing below that. Returns at once and never throws: what could not be raised is raised when more is used.
  */
 export function noteRunsUsed(
-  platform: QuotaAlertDeps,
+  platform: Stores & Observed,
   ownerId: string,
   used: Pick<Usage, "invocations" | "compute">,
 ): void {
@@ -176,7 +170,7 @@ export function noteRunsUsed(
 }
 
 /** As `noteRunsUsed`, for the events that an account has published, of which each plan allows so many a day. */
-function notePublished(platform: QuotaAlertDeps, ownerId: string, used: number, most: number): void {
+function notePublished(platform: Stores & Observed, ownerId: string, used: number, most: number): void {
   note(
     platform,
     ownerId,
@@ -185,7 +179,7 @@ function notePublished(platform: QuotaAlertDeps, ownerId: string, used: number, 
   );
 }
 
-function note(platform: QuotaAlertDeps, ownerId: string, use: Use, holds: () => Promise<boolean>): void {
+function note(platform: Stores & Observed, ownerId: string, use: Use, holds: () => Promise<boolean>): void {
   if (use.used * 100 < use.most * FIRST) return;
   const percent = use.used >= use.most ? 100 : FIRST;
   const now = platform.clock();
@@ -200,7 +194,7 @@ function note(platform: QuotaAlertDeps, ownerId: string, use: Use, holds: () => 
 }
 
 async function raise(
-  platform: QuotaAlertDeps,
+  platform: Stores & Observed,
   ownerId: string,
   { quota, what, used, most }: Use,
   percent: 80 | 100,

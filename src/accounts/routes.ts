@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { snakeCase } from "../limits/plan-limits.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import {
   billingPeriod,
   type DayUsage,
@@ -13,8 +13,7 @@ import {
 } from "./usage.ts";
 import { readUser } from "./users.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queued" | "routing" | "clock" | "config">;
-const route = routeFor<Deps>();
+const route = routeFor<Stores & Queued>();
 
 /** The caller's own user (docs/rest-api.md#current-user, docs/design.md#quotas). */
 const CurrentUserSchema = Type.Object(
@@ -66,7 +65,7 @@ const CurrentUserSchema = Type.Object(
 
 /** Returns the fields of a user that depend on the plan: the daily quotas, or the billing period. */
 async function planFields(
-  deps: Deps,
+  deps: Stores & Queued,
   userId: string,
   plan: "free" | "paid",
 ): Promise<Partial<Static<typeof CurrentUserSchema>>> {

@@ -1,10 +1,8 @@
 import type { PlanLimitName } from "../limits/plan-limits.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
 import { readWorkflowBacklog } from "../store/workflow-backlog.ts";
-import { countAll, type LimitDeps } from "./limits.ts";
-
-type Deps = Pick<Platform, "redis" | "keys" | "clock">;
+import { countAll } from "./limits.ts";
 
 /** What an account used on one day. */
 export interface Usage {
@@ -33,7 +31,7 @@ const parse = (fields: Record<string, string>): Usage => ({
  * how long, those of today are now.
  */
 export async function countRuns(
-  platform: Deps,
+  platform: Stores,
   ownerId: string,
   runs: number,
   computeMs: number,
@@ -50,7 +48,7 @@ export async function countRuns(
 }
 
 /** Adds events published over HTTP to what accounts used today (UTC), in one round trip. */
-export async function countPublished(platform: Deps, counts: ReadonlyMap<string, number>): Promise<void> {
+export async function countPublished(platform: Stores, counts: ReadonlyMap<string, number>): Promise<void> {
   const day = dayOf(platform.clock());
   await Promise.all(
     [...counts].flatMap(([ownerId, count]) => {
@@ -61,7 +59,7 @@ export async function countPublished(platform: Deps, counts: ReadonlyMap<string,
 }
 
 /** Returns what an account used today (UTC). */
-export async function usageToday(platform: Deps, ownerId: string): Promise<Usage> {
+export async function usageToday(platform: Stores, ownerId: string): Promise<Usage> {
   return parse(await platform.redis.hgetall(platform.keys.usage(ownerId, dayOf(platform.clock()))));
 }
 
@@ -71,7 +69,7 @@ export interface DayUsage extends Usage {
 }
 
 /** Returns what an account used on each of the last `days` days, newest first; all days in one round trip. */
-export async function usagePerDay(platform: Deps, ownerId: string, days: number): Promise<DayUsage[]> {
+export async function usagePerDay(platform: Stores, ownerId: string, days: number): Promise<DayUsage[]> {
   const names = Array.from({ length: days }, (_, i) => dayOf(platform.clock() - i * DAY_MS));
   const found = await Promise.all(
     names.map(day => platform.redis.hgetall(platform.keys.usage(ownerId, day))),
@@ -88,7 +86,7 @@ export function billingPeriod(nowMs: number): { start: number; end: number } {
 }
 
 /** Returns the number of runs of an account since the start of the billing period. */
-export async function invocationsThisPeriod(platform: Deps, ownerId: string): Promise<number> {
+export async function invocationsThisPeriod(platform: Stores, ownerId: string): Promise<number> {
   const { start } = billingPeriod(platform.clock());
   let sum = 0;
   for (let at = start * 1000; at <= platform.clock(); at += DAY_MS) {
@@ -100,7 +98,7 @@ export async function invocationsThisPeriod(platform: Deps, ownerId: string): Pr
 
 /** Returns what an account has of the things that its plan bounds, as far as that is counted. */
 export async function usageOf(
-  platform: LimitDeps & Pick<Platform, "redis" | "keys" | "queued">,
+  platform: Stores & Queued,
   ownerId: string,
 ): Promise<Partial<Record<PlanLimitName, number>>> {
   const [counts, queuedBytes, emissionBytes, [workflowEvents, workflowEventBytes], today] = await Promise.all(

@@ -3,11 +3,9 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { ApiKeys, type User, Users } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { orConflict, transaction } from "../store/mongo.ts";
 import { newKey } from "./api-keys.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock">;
 
 export interface NewUser {
   email: string;
@@ -28,7 +26,7 @@ function checkUser({ email, username }: NewUser): void {
 }
 
 /** Returns a new user as it is stored. Throws `invalid` for a malformed email address or username. */
-export function newUser(platform: Pick<Deps, "clock">, user: NewUser): User {
+export function newUser(platform: Stores, user: NewUser): User {
   checkUser(user);
   const id = newId("u", platform.clock());
   // Addresses that differ only in case are the same mailbox.
@@ -42,7 +40,7 @@ export function newUser(platform: Pick<Deps, "clock">, user: NewUser): User {
  * Creates a user and returns its first API key, which can never be shown again. Throws `invalid` for a malformed email
  * address or username, `conflict` if either is already in use.
  */
-export async function createUser(platform: Deps, user: NewUser): Promise<{ id: string; api_key: string }> {
+export async function createUser(platform: Stores, user: NewUser): Promise<{ id: string; api_key: string }> {
   const stored = newUser(platform, user);
   const { key, apiKey } = newKey(platform, stored._id, null);
   await orConflict(
@@ -56,14 +54,14 @@ export async function createUser(platform: Deps, user: NewUser): Promise<{ id: s
 }
 
 /** Throws `not-found`. */
-async function existingUser(platform: Deps, userId: string): Promise<User> {
+async function existingUser(platform: Stores, userId: string): Promise<User> {
   const user = await Users(platform.mongo).findById(userId).lean();
   if (!user) throw notFound("user");
   return user;
 }
 
 /** Returns a user with the organizations it is a member of. Throws `not-found`. */
-export async function readUser(platform: Deps, userId: string) {
+export async function readUser(platform: Stores, userId: string) {
   const user = await existingUser(platform, userId);
   const memberships = await Memberships(platform.mongo).find({ user_id: userId }).lean();
   const orgs = await Organizations(platform.mongo)
@@ -74,7 +72,7 @@ export async function readUser(platform: Deps, userId: string) {
 }
 
 /** Returns the plan of an account; an organization has the plan of its owner. Throws `not-found`. */
-export async function planOf(platform: Deps, ownerId: string): Promise<User["plan"]> {
+export async function planOf(platform: Stores, ownerId: string): Promise<User["plan"]> {
   const organization = ownerId.startsWith("o_")
     ? await Organizations(platform.mongo).findById(ownerId, { owner_id: 1 }).lean()
     : null;

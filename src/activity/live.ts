@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { accessLost } from "../accounts/access.ts";
-import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
+import { limitsOf } from "../accounts/limits.ts";
 import { presentDelivery } from "../deliveries/present.ts";
 import { findEmitter } from "../events/find-emitter.ts";
 import { LiveStream, openStream, streamEvents } from "../events/live.ts";
@@ -8,12 +8,12 @@ import { notFound } from "../lib/errors.ts";
 import { eventMs } from "../lib/ids.ts";
 import type { Delivery } from "../models/delivery.ts";
 import type { RunRecord } from "../models/run.ts";
-import type { Platform } from "../platform.ts";
+import type { Awaited, Observed, Stores } from "../platform.ts";
 import { presentRun } from "../runs/routes.ts";
 import type { AccountActivity } from "../store/activity.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 
-export type LiveDeps = Pick<Platform, "eventLog" | "feed" | "keys" | "activity"> & LimitDeps;
+export type LiveDeps = Stores & Observed & Awaited;
 
 export interface LiveRequest {
   emitterIds: string[];

@@ -1,5 +1,5 @@
 import { groupBy } from "../lib/lists.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { hourOf, percentileOf, type Rollup, Rollups, rollupId } from "../store/rollups.ts";
 import type { HourStats, Stats } from "./schema.ts";
 
@@ -11,11 +11,7 @@ const TOTAL_HOURS = 24;
  * present one last, and in all of them. Read from rollups, which are a few seconds behind
  * (docs/decisions/0025-rollups.md).
  */
-export async function readStats(
-  { mongo, clock }: Pick<Platform, "mongo" | "clock">,
-  subjectId: string,
-  hours: number,
-): Promise<Stats> {
+export async function readStats({ mongo, clock }: Stores, subjectId: string, hours: number): Promise<Stats> {
   const last = hourOf(clock());
   const first = last - (hours - 1) * HOUR_S;
   const rollups = await Rollups(mongo)
@@ -31,7 +27,7 @@ export async function readStats(
 
 /** Returns what happened to each of some subjects, by its id, in the last 24 hours altogether. */
 export async function readTotals(
-  { mongo, clock }: Pick<Platform, "mongo" | "clock">,
+  { mongo, clock }: Stores,
   subjectIds: string[],
 ): Promise<Map<string, HourStats>> {
   const last = hourOf(clock());

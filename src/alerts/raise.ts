@@ -2,10 +2,8 @@ import type { ClientSession } from "mongoose";
 import { derivedId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Alert, Alerts, type AlertType } from "../models/alert.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed, Stores } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-
-export type AlertDeps = Pick<Platform, "mongo" | "clock" | "metrics" | "log">;
 
 /** An alert to be raised. */
 export interface NewAlert {
@@ -35,7 +33,7 @@ const NAME_CHARS = 128;
  * without the other. Throws `unavailable`.
  */
 export async function raiseAlert(
-  platform: AlertDeps,
+  platform: Stores & Observed,
   { ownerId, type, subject, part = "", sinceMs, message, details = {} }: NewAlert,
   session?: ClientSession,
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { findEmitter } from "../events/find-emitter.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { type Emission, emissionProblem, emissions } from "../queues/emissions.ts";
 
@@ -10,7 +10,7 @@ import { type Emission, emissionProblem, emissions } from "../queues/emissions.t
  * that names the field, `not-found` for the emitter, and `unavailable`.
  */
 export async function emit(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "queues" | "replicas">,
+  platform: Stores & Queued,
   { emit_id = newId("emit"), ...event }: Omit<Emission, "emit_id"> & { emit_id?: string | undefined },
 ): Promise<{ emit_id: string }> {
   const emission: Emission = { emit_id, ...event };

@@ -6,13 +6,11 @@ import { unixSeconds } from "../lib/time.ts";
 import { type Component, Components } from "../models/component.ts";
 import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 import { pageOf } from "../store/page.ts";
 import type { ComponentType } from "./code-traits.ts";
 import { releaseBundle } from "./store-bundle.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock">;
 
 /**
  * Returns a component that a request reads by its id or key; otherwise null. A key names the latest component of the
@@ -20,7 +18,7 @@ type Deps = Pick<Platform, "mongo" | "clock">;
  * published ones. Throws `conflict` if several accounts have published the key.
  */
 export const findComponent = (
-  platform: Deps,
+  platform: Stores,
   idOrKey: string,
   accounts: readonly string[],
 ): Promise<Component | null> => find(platform, idOrKey, accounts, true);
@@ -30,12 +28,12 @@ export const findComponent = (
  * account has a component with the key and another account has published one.
  */
 export const findComponentToRun = (
-  platform: Deps,
+  platform: Stores,
   idOrKey: string,
   accounts: readonly string[],
 ): Promise<Component | null> => find(platform, idOrKey, accounts, false);
 
-async function find(platform: Deps, idOrKey: string, accounts: readonly string[], reads: boolean) {
+async function find(platform: Stores, idOrKey: string, accounts: readonly string[], reads: boolean) {
   if (idOrKey.startsWith("sc_")) {
     return await Components(platform.mongo)
       .findOne({ _id: idOrKey, $or: [{ owner_id: { $in: accounts } }, { published: true }] })
@@ -51,11 +49,11 @@ async function find(platform: Deps, idOrKey: string, accounts: readonly string[]
 }
 
 /** Returns the published component with a key, or null. Throws `conflict` if several accounts have published one. */
-export const findPublished = async (platform: Deps, key: string): Promise<Component | null> =>
+export const findPublished = async (platform: Stores, key: string): Promise<Component | null> =>
   meantBy(`the key ${key}`, await publishedOnes(platform, key), { account: undefined, reads: true });
 
 /** Returns the components that are published under a key: of each account that which it published last. */
-async function publishedOnes({ mongo }: Deps, key: string): Promise<Component[]> {
+async function publishedOnes({ mongo }: Stores, key: string): Promise<Component[]> {
   const owners = await Components(mongo).distinct("owner_id", { key, published: true });
   const found = await Promise.all(
     owners
@@ -67,7 +65,7 @@ async function publishedOnes({ mongo }: Deps, key: string): Promise<Component[]>
   return found.filter(component => component !== null);
 }
 
-function findLatest(platform: Deps, key: string, owner_id: string): Promise<Component | null> {
+function findLatest(platform: Stores, key: string, owner_id: string): Promise<Component | null> {
   return (
     Components(platform.mongo)
       .findOne({ owner_id, key })
@@ -81,7 +79,7 @@ function findLatest(platform: Deps, key: string, owner_id: string): Promise<Comp
 /**
  * Returns a component of these owners by its id, or null. A key would not do, because several components may have it.
  */
-export function findOwnComponent(platform: Deps, id: string, owners: string[]): Promise<Component | null> {
+export function findOwnComponent(platform: Stores, id: string, owners: string[]): Promise<Component | null> {
   return Components(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean();
@@ -97,7 +95,7 @@ export const componentToRun = {
 
 /** Returns a page of an account's components, newest first; with `type` only those. */
 export function listComponents(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  platform: Stores,
   owner: string,
   page: Parameters<typeof pageOf>[2],
   type?: ComponentType,
@@ -116,10 +114,7 @@ const WRITTEN: Record<ComponentType, (string | null)[]> = { action: ["action"], 
  * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source or an action uses the
  * component, even one of another account: it may use a published component, or that of a member.
  */
-export async function deleteComponent(
-  platform: Pick<Platform, "mongo">,
-  component: Component,
-): Promise<void> {
+export async function deleteComponent(platform: Stores, component: Component): Promise<void> {
   await transaction(platform.mongo, async session => {
     const used = await Sources(platform.mongo).exists({ component_id: component._id }).session(session);
     if (used) throw new AppError("conflict", "a source uses this component");
@@ -166,7 +161,7 @@ export const ownDeployer = ({ ownerId, userId }: { ownerId: string; userId: stri
  * `conflict` if another account's component is published under the key: what a key means to everybody is never taken over.
  * Of two that are published at the same moment both may pass; their key is a `conflict` wherever it is used then.
  */
-export async function publishComponent(platform: Deps, id: string): Promise<Component> {
+export async function publishComponent(platform: Stores, id: string): Promise<Component> {
   const component = await findById(platform, id);
   const { key, owner_id } = component;
   if (key === null) {
@@ -185,16 +180,16 @@ export async function publishComponent(platform: Deps, id: string): Promise<Comp
 }
 
 /** Takes a published component back to its owner; what is deployed with it goes on. Throws `not-found`. */
-export const unpublishComponent = async (platform: Deps, id: string): Promise<Component> =>
+export const unpublishComponent = async (platform: Stores, id: string): Promise<Component> =>
   setPublished(platform, await findById(platform, id), false);
 
-async function findById({ mongo }: Deps, id: string): Promise<Component> {
+async function findById({ mongo }: Stores, id: string): Promise<Component> {
   const component = await Components(mongo).findById(id).lean();
   if (!component) throw new AppError("not-found", "component not found");
   return component;
 }
 
-async function setPublished({ mongo, clock }: Deps, component: Component, published: boolean) {
+async function setPublished({ mongo, clock }: Stores, component: Component, published: boolean) {
   const changes = { published, updated_at: unixSeconds(clock()) };
   await Components(mongo).updateOne({ _id: component._id }, { $set: changes });
   return { ...component, ...changes };
@@ -205,7 +200,7 @@ async function setPublished({ mongo, clock }: Deps, component: Component, publis
  * if the component has been deleted.
  */
 export async function markComponentUsed(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   componentId: string,
   session: ClientSession,
 ): Promise<void> {
@@ -229,7 +224,7 @@ export interface Uses {
  * Makes a change in one transaction with marking what it uses, if anything. Throws `conflict` if that has been deleted.
  */
 export async function withUses<Result>(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   uses: Uses | undefined,
   change: (options: { session?: ClientSession }) => Promise<Result>,
 ): Promise<Result> {

@@ -1,6 +1,6 @@
 import { checkUrlText } from "../egress/check-url.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
-import type { Platform } from "../platform.ts";
+import type { Outbound } from "../platform.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import {
   fromCode,
@@ -91,7 +91,7 @@ export interface GivenCode {
 
 /** Returns a loader for the code of a request. Throws AppError `invalid` that names the field. */
 export function loaderOf(
-  { egress }: Pick<Platform, "egress">,
+  { egress }: Outbound,
   { component_code: code, files, entry, component_url: url }: GivenCode,
 ): ModuleLoader {
   if (url !== undefined) checkUrlText(url, { in: "body", path: "component_url" });

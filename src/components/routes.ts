@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import { deleteComponent, findComponent, findOwnComponent, findPublished, listComponents } from "./find.ts";
 import { CODE_SOURCES } from "./given-files.ts";
 import { presentComponent } from "./present.ts";
@@ -10,11 +10,7 @@ import { saveComponent } from "./save.ts";
 import { CODE_FIELDS, ComponentFiles, ComponentSchema, TypeOfComponent } from "./schema.ts";
 import { readFiles } from "./stored-bundle.ts";
 
-type Deps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
->;
-const route = routeFor<Deps>();
+const route = routeFor<Calling>();
 const tag = "Components";
 
 const code =

@@ -8,7 +8,7 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Component, type ComponentRow, Components } from "../models/component.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { type Built, withBuilt } from "./builder/with-built.ts";
 import { isAction } from "./code-traits.ts";
@@ -20,11 +20,6 @@ import { hashOfFile } from "./module-graph.ts";
 import type { GivenFiles } from "./read-files.ts";
 import { formOfBundles, storeBundle } from "./store-bundle.ts";
 import { addFiles, packFiles } from "./stored-bundle.ts";
-
-export type SaveDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
->;
 
 /** The account in which a component is saved, and the user who saves it. */
 export interface Saver {
@@ -54,7 +49,7 @@ const describes = new Slots({
  * `invalid` that names the field, `unavailable` if the npm registry or a sandbox is not available, and `rate-limited` or
  * `unavailable` while too many components are being saved (docs/limits.md).
  */
-export async function saveComponent(platform: SaveDeps, saver: Saver, given: GivenCode): Promise<Component> {
+export async function saveComponent(platform: Calling, saver: Saver, given: GivenCode): Promise<Component> {
   return saveModules(platform, saver, loaderOf(platform, given), given.component_url ?? null);
 }
 
@@ -62,7 +57,7 @@ export async function saveComponent(platform: SaveDeps, saver: Saver, given: Giv
  * Saves the component that a loader returns: from code, an address, or the operator's files. Throws as `saveComponent`.
  */
 export async function saveModules(
-  platform: SaveDeps,
+  platform: Calling,
   { ownerId, userId }: Saver,
   loader: ModuleLoader,
   url: string | null,
@@ -71,7 +66,7 @@ export async function saveModules(
 }
 
 async function save(
-  platform: SaveDeps,
+  platform: Calling,
   { ownerId, userId }: Saver,
   loader: ModuleLoader,
   url: string | null,
@@ -104,7 +99,7 @@ async function save(
 }
 
 async function describeAndStore(
-  platform: SaveDeps,
+  platform: Calling,
   { ownerId, userId }: Saver,
   built: Built,
   { code, url, given }: { code: string; url: string | null; given: GivenFiles | null },
@@ -148,7 +143,7 @@ async function describeAndStore(
 }
 
 /** Stores component and bundle, both or neither. */
-async function store({ mongo }: SaveDeps, component: ComponentRow, built: Built): Promise<void> {
+async function store({ mongo }: Calling, component: ComponentRow, built: Built): Promise<void> {
   const form = await formOfBundles(mongo);
   await transaction(mongo, async session => {
     await storeBundle(mongo, session, built, form);
@@ -156,7 +151,7 @@ async function store({ mongo }: SaveDeps, component: ComponentRow, built: Built)
   });
 }
 
-function sameCode(platform: SaveDeps, ownerId: string, codeHash: string): Promise<Component | null> {
+function sameCode(platform: Calling, ownerId: string, codeHash: string): Promise<Component | null> {
   return Components(platform.mongo).findOne({ owner_id: ownerId, code_hash: codeHash }).lean();
 }
 
@@ -197,7 +192,7 @@ export const isReplaced = (
  * `conflict` for a key that means several, and `invalid` also for an action that is deployed as a source or the reverse.
  */
 export async function resolveComponent(
-  platform: SaveDeps,
+  platform: Calling,
   deployer: Deployer,
   input: ComponentInput,
   as: "source" | "action",
@@ -214,7 +209,7 @@ export async function resolveComponent(
 const IS_SOURCE = 'is not an action (type: "action"); deploy it by POST /sources';
 const IS_ACTION = 'is an action; deploy it by POST /destinations with the kind "action"';
 
-async function findOrSave(platform: SaveDeps, deployer: Deployer, input: ComponentInput): Promise<Component> {
+async function findOrSave(platform: Calling, deployer: Deployer, input: ComponentInput): Promise<Component> {
   const named = input.component_id ?? input.key;
   if (named !== undefined) {
     const component = await findComponentToRun(platform, named, deployer.readable);

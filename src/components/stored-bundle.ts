@@ -18,7 +18,7 @@ import {
   chunkId,
   type StoredBundle,
 } from "../models/component.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { Bundle, BundleFile } from "../sandbox/bundle.ts";
 import { hashOfFile } from "./module-graph.ts";
 import type { GivenFiles } from "./read-files.ts";
@@ -27,7 +27,7 @@ import type { GivenFiles } from "./read-files.ts";
  * Returns a component's bundle, which is read when a sandbox needs its file. That throws `not-found` if it no longer exists, and
  * `unavailable` if MongoDB is away.
  */
-export const storedBundle = ({ mongo }: Pick<Platform, "mongo">, hash: string): BundleFile => ({
+export const storedBundle = ({ mongo }: Stores, hash: string): BundleFile => ({
   hash,
   writeTo: path => write(mongo, hash, path),
 });
@@ -82,18 +82,14 @@ const unpack = promisify(gunzip);
 export const packFiles = (given: GivenFiles): Promise<Buffer> => pack(JSON.stringify(given));
 
 /** Stores the files of a component that a release saved which kept none of them. */
-export async function addFiles(
-  { mongo }: Pick<Platform, "mongo">,
-  id: string,
-  given: GivenFiles,
-): Promise<void> {
+export async function addFiles({ mongo }: Stores, id: string, given: GivenFiles): Promise<void> {
   const files = await packFiles(given);
   await Components(mongo).updateOne({ _id: id, files: { $exists: false } }, { $set: { files } });
 }
 
 /** Returns the files of a component, none if its code is all of it, and null if they were not kept. */
 export async function readFiles(
-  { mongo }: Pick<Platform, "mongo">,
+  { mongo }: Stores,
   { _id, code, code_hash }: Component,
 ): Promise<{ files: Record<string, string> | null; entry: string | null }> {
   const stored = await Components(mongo)
@@ -121,12 +117,12 @@ const components = new LRUCache<string, RunnableComponent>({
  * Returns a component and its bundle, which is read when a sandbox needs it. Throws `not-found` if the component no longer
  * exists.
  */
-export async function loadCode(platform: Pick<Platform, "mongo">, componentId: string): Promise<Code> {
+export async function loadCode(platform: Stores, componentId: string): Promise<Code> {
   const component = components.get(componentId) ?? (await readComponent(platform, componentId));
   return { component, bundle: storedBundle(platform, component.bundle_hash) };
 }
 
-async function readComponent({ mongo }: Pick<Platform, "mongo">, id: string): Promise<RunnableComponent> {
+async function readComponent({ mongo }: Stores, id: string): Promise<RunnableComponent> {
   const component = await Components(mongo).findById(id, { code: 0 }).lean<RunnableComponent>();
   if (!component) throw notFound("component");
   components.set(id, component);

@@ -4,7 +4,7 @@ import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { isId, isToken, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type AppEventRules, Apps, type Connection, Connections } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { fillTemplates, TemplateError, type TemplateRules, templateFaults } from "../props/templates.ts";
 
 /** Templates of the rules by which an app's requests are read. */
@@ -72,19 +72,14 @@ function faultsOf(text: string): string[] {
 type WithRules = Pick<Connection, "app" | "events">;
 
 /** Returns by which rules the requests of a connection's app are read: its own, else the operator's, else none. */
-export const readEventRules = async (
-  { mongo }: Pick<Platform, "mongo">,
-  { app, events }: WithRules,
-): Promise<AppEventRules> => events ?? (await Apps(mongo).findById(app, { events: 1 }).lean())?.events ?? {};
+export const readEventRules = async ({ mongo }: Stores, { app, events }: WithRules): Promise<AppEventRules> =>
+  events ?? (await Apps(mongo).findById(app, { events: 1 }).lean())?.events ?? {};
 
 /** What a change of an app's rules concerns in the routing cache: no account, but all connections of the app. */
 export const appInRouting = (app: string): string => `app:${app}`;
 
 /** As `readEventRules`, from the routing cache, which the caller has refreshed. */
-export async function cachedEventRules(
-  platform: Pick<Platform, "mongo" | "routing">,
-  connection: WithRules,
-): Promise<AppEventRules> {
+export async function cachedEventRules(platform: Stores, connection: WithRules): Promise<AppEventRules> {
   if (connection.events) return connection.events;
   const { app } = connection;
   const find = async () => new Map([[app, await readEventRules(platform, connection)]]);
@@ -143,11 +138,8 @@ const isName = (value: unknown): boolean =>
   (typeof value === "string" && value !== "") || typeof value === "number";
 
 /** Returns the public URL at which the events of a connection's app arrive. */
-export const appEndpointUrl = (
-  platform: Pick<Platform, "config">,
-  connectionId: string,
-  endpoint: string,
-): string => `${ingressBase(platform)}${INGRESS_PREFIX}/${connectionId}-${endpoint}`;
+export const appEndpointUrl = (platform: Stores, connectionId: string, endpoint: string): string =>
+  `${ingressBase(platform)}${INGRESS_PREFIX}/${connectionId}-${endpoint}`;
 
 /** Returns which connection's endpoint the last part of a URL's path names; null if it is none. */
 export function parseAppEndpoint(name: string): { connectionId: string; token: string } | null {
@@ -168,7 +160,7 @@ export const isItsEndpoint = (
  * connection has been deleted.
  */
 export async function endpointOfConnection(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   ownerId: string,
   connectionId: string,
 ): Promise<string | undefined> {

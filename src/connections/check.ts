@@ -1,7 +1,7 @@
 import type { ClientSession } from "mongoose";
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { Connections } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { connectedProps, type StoredProps } from "../props/configure.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 
@@ -10,7 +10,7 @@ import type { DescribedProp } from "../sandbox/protocol.ts";
  * credentials would go to a stranger. An absent connection and another account's are the same (docs/design.md#guarantee-6).
  */
 export async function checkConnections(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   ownerId: string,
   props: DescribedProp[],
   values: StoredProps,
@@ -44,7 +44,7 @@ function faultOf(prop: DescribedProp, id: string, app: string | undefined): stri
  * one has been deleted.
  */
 export async function markConnectionsUsed(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   ids: string[],
   session: ClientSession,
 ): Promise<void> {

@@ -1,11 +1,10 @@
+import type { Calling } from "../platform.ts";
 import { connectedProps, type StoredProps } from "../props/configure.ts";
 import type { CallError, DescribedProp } from "../sandbox/protocol.ts";
 import { callErrorOf, connectionGone, isFresh, lookUpConnection, mayRenew, notWorking } from "./look-up.ts";
 import type { UsedToken } from "./note-use.ts";
-import { type RenewDeps, renewConnection } from "./renew.ts";
+import { renewConnection } from "./renew.ts";
 import { openSecrets } from "./secrets.ts";
-
-export type ConnectDeps = RenewDeps;
 
 /** Values with credentials. */
 export interface Connected {
@@ -20,7 +19,7 @@ export interface Connected {
  * cache, which the caller has refreshed. Throws ConnectionFailed, the reason of `signal`, and what a store throws.
  */
 export async function connectProps(
-  platform: ConnectDeps,
+  platform: Calling,
   ownerId: string,
   { props, values }: { props: DescribedProp[]; values: StoredProps },
   signal?: AbortSignal,
@@ -44,7 +43,7 @@ export async function connectProps(
  * gives no credentials.
  */
 export async function tryConnectProps(
-  platform: ConnectDeps,
+  platform: Calling,
   ownerId: string,
   described: { props: DescribedProp[]; values: StoredProps },
 ): Promise<Connected | { error: CallError }> {
@@ -57,7 +56,7 @@ export async function tryConnectProps(
 }
 
 async function authOf(
-  platform: ConnectDeps,
+  platform: Calling,
   ownerId: string,
   id: string,
   signal: AbortSignal | undefined,

@@ -6,7 +6,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { type AppEventRules, type Connection, Connections } from "../models/connection.ts";
 import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { appEndpointUrl, checkEventRules } from "./app-events.ts";
@@ -32,10 +32,7 @@ function checkFields(fields: Record<string, string>): void {
 const seconds = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms));
 
 /** Returns a connection as its owner sees it: without anything that is secret. */
-export function presentConnection(
-  platform: Pick<Platform, "config">,
-  connection: Connection,
-): ConnectionView {
+export function presentConnection(platform: Stores, connection: Connection): ConnectionView {
   const { _id, user_id, app, kind, name, field_names, scope, health, fault, endpoint, events } = connection;
   return {
     ...{ id: _id, user_id, app, kind, name, field_names, scope, health },
@@ -51,7 +48,7 @@ export function presentConnection(
 
 /** Returns a connection of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 export async function findConnection(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   id: string,
   owners: string[],
 ): Promise<Connection | null> {
@@ -65,7 +62,7 @@ export const ownConnection = { kind: "resource", what: "connection", load: findC
 
 /** Returns a page of an account's connections, newest first. */
 export async function listConnections(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "config">,
+  platform: Stores,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<ConnectionView>> {
@@ -86,7 +83,7 @@ export interface NewKeys {
 
 /** Creates a connection of kind `keys`. Throws `invalid` that names a field, and `limit-reached`. */
 export async function createConnection(
-  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "config" | "routing">,
+  platform: Stores,
   { ownerId, userId, app, name, fields, events }: NewKeys,
 ): Promise<ConnectionView> {
   checkFields(fields);
@@ -110,7 +107,7 @@ export async function createConnection(
  * since.
  */
 export async function updateConnection(
-  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "routing" | "config">,
+  platform: Stores,
   { _id, owner_id, kind }: Connection,
   { name, fields, events }: ConnectionChanges,
 ): Promise<ConnectionView> {
@@ -147,7 +144,7 @@ const MAX_NAMED = 10;
  * fail. The token stays valid with the app until it ends or is revoked there.
  */
 export async function deleteConnection(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   { _id, owner_id }: Connection,
   { force }: { force: boolean },
 ): Promise<void> {
@@ -186,7 +183,7 @@ const OVERLAP_MS = 86_400_000;
  * that ends at once. Throws `conflict` if it has none yet, or if another request replaced it in between.
  */
 export async function rotateEndpoint(
-  platform: Pick<Platform, "mongo" | "clock" | "routing" | "config">,
+  platform: Stores,
   { _id, owner_id, endpoint }: Connection,
 ): Promise<ConnectionView> {
   if (endpoint === undefined) {

@@ -1,15 +1,12 @@
 import { type Connection, Connections } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type CallError, hostError } from "../sandbox/protocol.ts";
 
 /**
  * Returns a connection from the routing cache; undefined if it does not exist. Every change of one invalidates its account's
  * part of the cache.
  */
-export async function lookUpConnection(
-  platform: Pick<Platform, "mongo" | "routing">,
-  id: string,
-): Promise<Connection | undefined> {
+export async function lookUpConnection(platform: Stores, id: string): Promise<Connection | undefined> {
   const found = await platform.routing.lookUp(
     "connection",
     [id],

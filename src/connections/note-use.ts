@@ -1,12 +1,10 @@
 import type { ClientSession } from "mongoose";
-import { type AlertDeps, raiseAlert } from "../alerts/raise.ts";
+import { raiseAlert } from "../alerts/raise.ts";
 import { type Connection, type ConnectionFault, Connections, type Rejection } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed, Stores } from "../platform.ts";
 import type { CallResult } from "../sandbox/protocol.ts";
 import { isRejected, lookUpConnection } from "./look-up.ts";
 import { openSecrets } from "./secrets.ts";
-
-type Deps = Pick<Platform, "mongo" | "routing" | "secrets" | "clock" | "log">;
 
 /** A token with which code was called. */
 export interface UsedToken {
@@ -37,7 +35,7 @@ const REJECTED = "token-rejected";
  * must not fail because of this.
  */
 export async function noteUse(
-  platform: Deps,
+  platform: Stores,
   { tokens, by }: Use,
   { error, unauthorized }: Pick<CallResult, "error" | "unauthorized">,
 ): Promise<void> {
@@ -72,7 +70,7 @@ export async function noteUse(
 type Change = Partial<Pick<Connection, "rejection" | "fault">>;
 
 /** Returns what changes when the present token is rejected; null if that was noted before. */
-function rejectedNow(platform: Deps, connection: Connection, by: string): Change | null {
+function rejectedNow(platform: Stores, connection: Connection, by: string): Change | null {
   const { _id, owner_id, app, fault, health, rejection = null, version } = connection;
   if (health === "broken") return null;
   const now = platform.clock();
@@ -116,7 +114,7 @@ function worksAgain({ fault }: Connection): Change {
  * It is raised once, until the connection works again. `fault` has no secret and nothing that the app sent but its error code.
  */
 export async function noteConnectionBroken(
-  platform: AlertDeps,
+  platform: Stores & Observed,
   { _id, owner_id, app, name, health }: Connection,
   { code, message, at_ms }: ConnectionFault,
   session: ClientSession,

@@ -3,7 +3,7 @@ import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { newToken } from "../lib/ids.ts";
 import { type App, Apps, type Connection, type ConnectionFault, Connections } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import { holdLock } from "../store/lock.ts";
 import { transaction } from "../store/mongo.ts";
 import { presentConnection } from "./connections.ts";
@@ -12,11 +12,6 @@ import { noteConnectionBroken } from "./note-use.ts";
 import { isFinal, refreshTokens, TokenError, type Tokens } from "./oauth/token-client.ts";
 import type { ConnectionView } from "./schema.ts";
 import { openSecrets, tokenFields } from "./secrets.ts";
-
-export type RenewDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "secrets" | "egress" | "clock" | "log" | "metrics"
->;
 
 /** Renewed by its holder for as long as it needs; longer than a request for tokens may take. */
 const LOCK_MS = 30_000;
@@ -34,7 +29,7 @@ const RETRY_MS = 10_000;
  * reason of `signal`.
  */
 export async function renewConnection(
-  platform: RenewDeps,
+  platform: Calling,
   { _id, version }: Pick<Connection, "_id" | "version">,
   { signal, isForced = false }: { signal?: AbortSignal | undefined; isForced?: boolean } = {},
 ): Promise<Connection> {
@@ -60,21 +55,21 @@ export async function renewConnection(
   }
 }
 
-async function read(platform: RenewDeps, id: string): Promise<Connection> {
+async function read(platform: Calling, id: string): Promise<Connection> {
   const connection = await Connections(platform.mongo).findById(id).lean<Connection>();
   if (connection === null) throw connectionGone(id);
   return connection;
 }
 
 /** Returns the connection if its token may still be used. Throws ConnectionFailed. */
-function usable(platform: RenewDeps, connection: Connection): Connection {
+function usable(platform: Calling, connection: Connection): Connection {
   if (connection.health !== "broken" && !hasEnded(connection, platform.clock())) return connection;
   throw notWorking(connection);
 }
 
 /** Renews the token, unless that was done or tried a moment ago. */
 async function renewAlone(
-  platform: RenewDeps,
+  platform: Calling,
   id: string,
   isDone: (connection: Connection) => boolean,
 ): Promise<Connection> {
@@ -106,7 +101,7 @@ async function renewAlone(
  * Stores new tokens in place of those with which they were asked for. If those have been replaced since, by a consent or by a
  * process that took this one for dead, the stored ones are newer and stay.
  */
-async function store(platform: RenewDeps, before: Connection, tokens: Tokens): Promise<Connection> {
+async function store(platform: Calling, before: Connection, tokens: Tokens): Promise<Connection> {
   const set = tokenFields(platform, tokens, openSecrets(platform, before));
   const stored = await persistently(() =>
     Connections(platform.mongo)
@@ -173,7 +168,7 @@ function failureOf(before: Connection, error: TokenError): Failure {
  * Notes why a renewal failed. Returns the connection if its token may still be used; otherwise throws ConnectionFailed, and
  * an alert is raised if it has worked until now.
  */
-async function fail(platform: RenewDeps, before: Connection, failure: Failure): Promise<Connection> {
+async function fail(platform: Calling, before: Connection, failure: Failure): Promise<Connection> {
   const now = platform.clock();
   const fault: ConnectionFault = { code: failure.code, message: failure.message, at_ms: now };
   const health = failure.isFinal ? "broken" : hasEnded(before, now) ? "failing" : "working";
@@ -210,10 +205,7 @@ const PAUSE_MS = 10_000;
  * a few seconds old stays. Throws `conflict` if only a consent helps, and `unavailable` if the app gives no token now, or gave
  * none a moment ago.
  */
-export async function renewByHand(
-  platform: RenewDeps & Pick<Platform, "config">,
-  connection: Connection,
-): Promise<ConnectionView> {
+export async function renewByHand(platform: Calling, connection: Connection): Promise<ConnectionView> {
   const { _id, owner_id, kind, health, renewed_at_ms } = connection;
   if (kind !== "oauth2")
     throw new AppError("conflict", "the connection has fields, no token: update its fields");

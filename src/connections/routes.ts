@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import { listApps } from "./apps/apps.ts";
 import {
   createConnection,
@@ -13,7 +13,7 @@ import {
   updateConnection,
 } from "./connections.ts";
 import { askForConnection, askToReconnect } from "./consent/consent.ts";
-import { type RenewDeps, renewByHand } from "./renew.ts";
+import { renewByHand } from "./renew.ts";
 import {
   AppView,
   ConnectionChanges,
@@ -23,7 +23,7 @@ import {
   NewConsent,
 } from "./schema.ts";
 
-const route = routeFor<RenewDeps & Pick<Platform, "config">>();
+const route = routeFor<Calling>();
 const tag = "Connections";
 
 const example: ConnectionView = {

@@ -1,19 +1,17 @@
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Connection, ConnectionSecrets } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { renewFromMs } from "./look-up.ts";
 import type { Tokens } from "./oauth/token-client.ts";
 
-type Deps = Pick<Platform, "secrets" | "clock">;
-
 /** Decrypts what a connection keeps secret. */
 export const openSecrets = (
-  { secrets }: Pick<Deps, "secrets">,
+  { secrets }: Stores,
   connection: Pick<Connection, "secrets">,
 ): ConnectionSecrets => JSON.parse(secrets.open(connection.secrets));
 
 /** Returns the fields of a connection of kind `keys` with these values, encrypted. */
-export function keysFields({ secrets }: Deps, fields: Record<string, string>) {
+export function keysFields({ secrets }: Stores, fields: Record<string, string>) {
   const kept: ConnectionSecrets = { fields };
   return { secrets: secrets.seal(JSON.stringify(kept)), field_names: Object.keys(fields), ...WORKING };
 }
@@ -33,7 +31,7 @@ const MAX_FIELDS = LIMITS.connectionFields.value;
  * Returns the fields of a connection that received these tokens now, encrypted. `earlier` is what it had before: an app that
  * sends no new refresh token goes on taking the old one (RFC 6749, section 6).
  */
-export function tokenFields({ secrets, clock }: Deps, tokens: Tokens, earlier?: ConnectionSecrets) {
+export function tokenFields({ secrets, clock }: Stores, tokens: Tokens, earlier?: ConnectionSecrets) {
   const now = clock();
   const refreshToken = tokens.refreshToken ?? earlier?.refreshToken;
   const fields = withinLimit({ ...earlier?.fields, ...tokens.others }, tokens.others);

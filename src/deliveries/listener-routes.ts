@@ -3,33 +3,15 @@ import { ownDestination } from "../destinations/destinations.ts";
 import { accepted, data, page } from "../http/response.ts";
 import { type RouteRequest, routeFor } from "../http/route.ts";
 import type { Webhook } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Working } from "../platform.ts";
 import { sendTest } from "./attempt/send.ts";
 import { exampleDelivery, exampleRecovery } from "./examples.ts";
 import { listDeliveries } from "./read.ts";
 import { readRecovery, requestRecovery } from "./recover.ts";
 import { DeliveryFilter, DeliveryView, RecoverBody, RecoveryView, TestResult } from "./schema.ts";
 
-/** What these routes need of the platform. */
-export type ListenerDeps = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "queues"
-  | "egress"
-  | "lastingConnections"
-  | "routing"
-  | "log"
-  | "metrics"
-  | "sandboxes"
-  | "secrets"
-  | "config"
-  | "clock"
->;
-
 /** A request that names a webhook or a destination. */
-type Asked<Query, Body> = RouteRequest<ListenerDeps, object, Query, Body, Webhook>;
+type Asked<Query, Body> = RouteRequest<Working & Calling, object, Query, Body, Webhook>;
 
 /** What a route that lists the deliveries to a webhook is, and one that lists those to a destination. */
 export const listsDeliveries = {
@@ -63,7 +45,7 @@ export const sendsTest = {
   handler: ({ deps, resource }: Asked<unknown, unknown>) => sendTest(deps, resource),
 };
 
-const route = routeFor<ListenerDeps>();
+const route = routeFor<Working & Calling>();
 const tag = "Destinations";
 const params = { id: "ds_0CjBAEdF3kWq9RtZ" };
 

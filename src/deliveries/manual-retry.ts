@@ -4,13 +4,11 @@ import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import { Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Working } from "../platform.ts";
 import { isSubscriptionEnded } from "../subscriptions/find.ts";
 import { noteChange } from "./attempt/note.ts";
 import { connectedBy } from "./attempt/sendable.ts";
 import { requeue } from "./dispatch/requeue.ts";
-
-type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "config" | "clock" | "activity">;
 
 /** Throws `conflict` for a disabled webhook, which would receive nothing. */
 export function rejectDisabled(webhook: Pick<Webhook, "active">): void {
@@ -22,7 +20,7 @@ export function rejectDisabled(webhook: Pick<Webhook, "active">): void {
  * Throws `conflict` if webhook, subscription or payload are gone, the subscription's owner can't access the emitter or the
  * webhook any more (docs/design.md#guarantee-6), or the webhook is disabled.
  */
-export async function retryDelivery(platform: Deps, delivery: Delivery): Promise<Delivery> {
+export async function retryDelivery(platform: Working, delivery: Delivery): Promise<Delivery> {
   const [webhook, isEnded, event, subscription] = await Promise.all([
     Webhooks(platform.mongo).findById(delivery.webhook_id, { active: 1 }).lean(),
     isSubscriptionEnded(platform, delivery),

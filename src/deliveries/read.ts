@@ -5,7 +5,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries, type Delivery, TransformedPayloads } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import type { Webhook } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Platform, Stores } from "../platform.ts";
 import { countCached, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { findWebhook } from "../webhooks/find.ts";
 import { messageHeaders, SIGNATURE_HEADERS } from "./attempt/sign.ts";
@@ -25,7 +25,7 @@ import type { SearchScope, Selection } from "./select/selection.ts";
  * value of a custom header. `isExpanded` adds the event, if its emitter is one of these owners'.
  */
 export async function readDetail(
-  platform: Pick<Platform, "mongo" | "config">,
+  platform: Stores,
   delivery: Delivery,
   { owners, isExpanded }: { owners: string[]; isExpanded: boolean },
 ): Promise<DeliveryDetail> {
@@ -38,7 +38,7 @@ export async function readDetail(
 
 /** What a function made of an event is as little for others than the readers of its emitter as the event itself. */
 async function readPayload(
-  { mongo }: Pick<Platform, "mongo">,
+  { mongo }: Stores,
   { _id, emit_id }: Delivery,
   owners: string[],
 ): Promise<Pick<DeliveryDetail, "event" | "transformed_event">> {
@@ -56,7 +56,7 @@ async function readPayload(
 }
 
 async function describeRequest(
-  platform: Pick<Platform, "mongo" | "config">,
+  platform: Stores,
   { _id, webhook_id, owner_id, event_id, emitter_id, event_name, hops }: Delivery,
 ): Promise<DeliveryRequest | null> {
   const webhook = await findWebhook(platform, webhook_id, [owner_id]);
@@ -72,11 +72,7 @@ async function describeRequest(
 }
 
 /** Returns a delivery of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-async function findDelivery(
-  platform: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Delivery | null> {
+async function findDelivery(platform: Stores, id: string, owners: string[]): Promise<Delivery | null> {
   return await Deliveries(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean<Delivery | null>();
@@ -91,7 +87,7 @@ const countKey = (keys: Platform["keys"], webhookId: string, filter: unknown[]) 
 
 /** Returns a page of a webhook's deliveries, newest first, filtered by state and by the time of their events. */
 export async function listDeliveries(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  platform: Stores,
   webhook: Webhook,
   { state, since, until }: DeliveryFilter,
   page: PageRequest,
@@ -116,15 +112,13 @@ export async function listDeliveries(
   return mapPage(found, presentDelivery);
 }
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "config">;
-
 /**
  * Returns a page of deliveries over all webhooks of an account, newest first. A page whose filter has no index ends early
  * after `LIMITS.deliveriesSearched` deliveries, perhaps empty: its end cursor goes on. `total_count` is then that of the
  * newest so many.
  */
 export async function searchDeliveries(
-  platform: Deps,
+  platform: Stores,
   scope: SearchScope,
   search: DeliverySearch,
   page: PageRequest,
@@ -138,14 +132,15 @@ export async function searchDeliveries(
 }
 
 async function countAll(
-  { mongo, redis, keys }: Deps,
+  platform: Stores,
   { scope, search, selection }: { scope: SearchScope; search: DeliverySearch; selection: Selection },
 ): Promise<number> {
+  const { mongo, redis, keys } = platform;
   const model = Deliveries(mongo);
   const { read } = selection;
   const filters = indexedFilters(selection);
   if (read !== null || selection.text !== null)
-    return await countRead({ mongo }, selection, LIMITS.deliveriesSearched.value);
+    return await countRead(platform, selection, LIMITS.deliveriesSearched.value);
   const list = `all-deliveries-${[search.webhook_id, search.state, search.since, search.until].map(part => part ?? "").join("-")}`;
   return await countCached(
     async limit =>

@@ -2,21 +2,15 @@ import { notFound } from "../lib/errors.ts";
 import { firstIdAt, newId } from "../lib/ids.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type Recovery, type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueue, jobState } from "../queues/define-queue.ts";
 import { deliveries, recoverJobId } from "../queues/deliveries.ts";
 import { rejectDisabled } from "./manual-retry.ts";
 import { presentRecovery } from "./present.ts";
 import type { RecoveryView } from "./schema.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "queues" | "clock">;
-
 /** Returns how many deliveries of events since that moment (Unix milliseconds) have failed. */
-export async function countFailed(
-  platform: Pick<Platform, "mongo">,
-  webhook: Webhook,
-  sinceMs: number,
-): Promise<number> {
+export async function countFailed(platform: Stores, webhook: Webhook, sinceMs: number): Promise<number> {
   return await Deliveries(platform.mongo).countDocuments({
     webhook_id: webhook._id,
     state: "failed",
@@ -29,7 +23,11 @@ export async function countFailed(
  * it begins. One that is in progress and covers that moment is returned instead; any other one is superseded. Throws
  * `conflict` for a disabled webhook.
  */
-export async function startRecovery(platform: Deps, webhook: Webhook, sinceMs: number): Promise<Recovery> {
+export async function startRecovery(
+  platform: Stores & Queued,
+  webhook: Webhook,
+  sinceMs: number,
+): Promise<Recovery> {
   rejectDisabled(webhook);
   const current = webhook.recovery;
   if (current && current.since_ms <= sinceMs && (await isInProgress(platform, webhook._id, current))) {
@@ -52,7 +50,11 @@ export async function startRecovery(platform: Deps, webhook: Webhook, sinceMs: n
 }
 
 /** A recovery whose job was lost with Redis is not in progress: the next request starts it again. */
-async function isInProgress(platform: Deps, webhookId: string, { id, state }: Recovery): Promise<boolean> {
+async function isInProgress(
+  platform: Stores & Queued,
+  webhookId: string,
+  { id, state }: Recovery,
+): Promise<boolean> {
   const jobId = recoverJobId({ webhook_id: webhookId, recovery_id: id });
   return state === "running" && (await jobState(platform, deliveries, jobId)) === "live";
 }

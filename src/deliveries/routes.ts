@@ -1,15 +1,9 @@
 import { accepted, data, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Working } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
-import {
-  type ListenerDeps,
-  listsDeliveries,
-  readsRecovery,
-  recoversDeliveries,
-  sendsTest,
-} from "./listener-routes.ts";
+import { listsDeliveries, readsRecovery, recoversDeliveries, sendsTest } from "./listener-routes.ts";
 import { retryDelivery } from "./manual-retry.ts";
 import { presentDelivery } from "./present.ts";
 import { ownDelivery, readDetail, searchDeliveries } from "./read.ts";
@@ -21,9 +15,7 @@ import {
   DeliveryView,
 } from "./schema.ts";
 
-type Deps = ListenerDeps & Pick<Platform, "activity">;
-
-const route = routeFor<Deps>();
+const route = routeFor<Working & Calling>();
 
 const example = exampleDelivery;
 const request: DeliveryRequest = {

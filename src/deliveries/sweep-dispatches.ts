@@ -2,7 +2,7 @@ import { newToken } from "../lib/ids.ts";
 import { groupBy } from "../lib/lists.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../queues/deliveries.ts";
 import { putOffTo } from "../store/put-off.ts";
@@ -10,7 +10,6 @@ import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { firstDeliveryIds, packEvents, whatIsPending } from "./dispatch/dispatch.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
 /** Without its payload, which may be half a megabyte. */
 type Overdue = Pick<
   StoredEvent,
@@ -27,12 +26,12 @@ const IDS_PER_QUERY = 2000;
  * the pending dispatch of events whose attempts are all recorded, which counts as no repair. Each batch is put off, ever
  * longer with the event's age, so the index itself says where the next one begins.
  */
-export function beginDispatchSweep(platform: Deps): SweepBatch {
+export function beginDispatchSweep(platform: Stores & Queued): SweepBatch {
   const nowMs = platform.clock();
   return () => sweepBatch(platform, nowMs);
 }
 
-async function sweepBatch(platform: Deps, nowMs: number): Promise<Swept> {
+async function sweepBatch(platform: Stores & Queued, nowMs: number): Promise<Swept> {
   const overdue = await StoredEvents(platform.mongo)
     .find(
       { "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: nowMs } },
@@ -64,7 +63,7 @@ async function sweepBatch(platform: Deps, nowMs: number): Promise<Swept> {
 }
 
 /** Leaves out events whose job still waits or runs. */
-async function withoutLive(platform: Deps, events: Overdue[]): Promise<Overdue[]> {
+async function withoutLive(platform: Stores & Queued, events: Overdue[]): Promise<Overdue[]> {
   const jobIds = [...new Set(events.map(event => event.pending_dispatch?.job_id ?? ""))];
   const states = await jobStates(platform, deliveries, jobIds);
   const live = new Set(jobIds.filter((_, index) => states[index] === "live"));
@@ -72,7 +71,7 @@ async function withoutLive(platform: Deps, events: Overdue[]): Promise<Overdue[]
 }
 
 /** The events of which not every first attempt is recorded as a delivery of its own. */
-async function withUnrecorded(platform: Deps, events: Overdue[]): Promise<Overdue[]> {
+async function withUnrecorded(platform: Stores & Queued, events: Overdue[]): Promise<Overdue[]> {
   const expected = events.map(firstDeliveryIds);
   const ids = expected.flat();
   const recorded = new Set<string>();
@@ -85,7 +84,7 @@ async function withUnrecorded(platform: Deps, events: Overdue[]): Promise<Overdu
   return events.filter((_, index) => expected[index]?.some(id => !recorded.has(id)));
 }
 
-async function clear(platform: Deps, events: Overdue[]): Promise<number> {
+async function clear(platform: Stores & Queued, events: Overdue[]): Promise<number> {
   if (events.length === 0) return 0;
   const { modifiedCount } = await StoredEvents(platform.mongo).updateMany(
     { _id: { $in: events.map(({ _id }) => _id) } },
@@ -95,7 +94,7 @@ async function clear(platform: Deps, events: Overdue[]): Promise<number> {
 }
 
 /** Under new job ids, since an old job may be kept as failed; the ids are stored first, so that nothing is done twice. */
-async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
+async function redispatch(platform: Stores & Queued, events: Overdue[]): Promise<void> {
   if (events.length === 0) return;
   const ofAccounts = [...groupBy(events, ({ owner_id }) => owner_id).values()];
   const packed = ofAccounts
@@ -126,7 +125,11 @@ async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
 }
 
 /** Returns how many were put off; those without a pending dispatch are left out. */
-async function postpone({ mongo, config }: Deps, events: Overdue[], nowMs: number): Promise<number> {
+async function postpone(
+  { mongo, config }: Stores & Queued,
+  events: Overdue[],
+  nowMs: number,
+): Promise<number> {
   const toMs = putOffTo(nowMs, { $toLong: "$created_at" }, config.sweepEveryMs);
   const putOff = { at_ms: nowMs, to_ms: toMs };
   const { modifiedCount } = await StoredEvents(mongo).updateMany(

@@ -1,14 +1,12 @@
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Replay, Replays } from "../models/replay.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueue, jobState, openedQueue } from "../queues/define-queue.ts";
 import { deliveries, recoverJobId, replayJobId } from "../queues/deliveries.ts";
 import { removeJob } from "../queues/shards.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
-
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "clock" | "log">;
 
 const BATCH = 200;
 
@@ -17,7 +15,7 @@ const BATCH = 200;
  * where their last batch ended (docs/design.md#guarantee-2). One whose job was given up `LIMITS.replayFailures` times
  * since then is failed.
  */
-export function beginReplaySweep(platform: Deps, graceMs: number): SweepBatch {
+export function beginReplaySweep(platform: Stores & Queued, graceMs: number): SweepBatch {
   const before = (platform.clock() - graceMs) / 1000;
   return async cursor => {
     const running: Pick<Replay, "_id" | "owner_id" | "created_at" | "failures">[] = await Replays(
@@ -51,7 +49,7 @@ const reasonOf = ({ state, failures }: GivenUp) =>
   state && { reason: `its job failed ${failures} times in a row; the operator of this server sees why` };
 
 /** The same for webhooks whose failed deliveries are being retried. */
-export function beginRecoverySweep(platform: Deps, graceMs: number): SweepBatch {
+export function beginRecoverySweep(platform: Stores & Queued, graceMs: number): SweepBatch {
   const before = platform.clock() - graceMs;
   return async cursor => {
     const running: Pick<Webhook, "_id" | "owner_id" | "recovery">[] = await Webhooks(platform.mongo)
@@ -97,7 +95,12 @@ interface LongWork {
  * Enqueues the job of long work again if it was lost, or was given up and has not been too often; else the work is failed.
  * Returns whether there was anything to do.
  */
-async function goOn(platform: Deps, jobId: string, failuresBefore: number, work: LongWork): Promise<boolean> {
+async function goOn(
+  platform: Stores & Queued,
+  jobId: string,
+  failuresBefore: number,
+  work: LongWork,
+): Promise<boolean> {
   const state = await jobState(platform, deliveries, jobId);
   if (state === "live") return false;
   if (state === "finished") {

@@ -3,7 +3,7 @@ import { groupBy } from "../lib/lists.ts";
 import { ofPart, type Part } from "../lib/part.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { jobStates } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import { drainJobIdOf, enqueueDrains } from "../queues/enqueue-drain.ts";
@@ -12,7 +12,6 @@ import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { isLeftToSweep } from "./attempt/due-fields.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "permits" | "config" | "clock" | "log">;
 type Overdue = Pick<
   Delivery,
   "_id" | "webhook_id" | "owner_id" | "next_attempt_at_ms" | "sweep_at_ms" | "in_flight_until_ms"
@@ -27,13 +26,13 @@ const BATCH = 500;
  * a permit or for its turn in an order is not lost, but its webhook is drained as well, in case nothing else does. Each batch is
  * put off, ever longer with the delivery's age, so the index itself says where the next one begins.
  */
-export function beginDeliverySweep(platform: Deps, part: Part): SweepBatch {
+export function beginDeliverySweep(platform: Stores & Queued, part: Part): SweepBatch {
   const sweep = new DeliverySweep(platform, part);
   return () => sweep.next();
 }
 
 class DeliverySweep {
-  readonly #platform: Deps;
+  readonly #platform: Stores & Queued;
   /** Which deliveries are its part of all; part of a query. */
   readonly #ids: object;
   /** Fixed: a delivery that becomes due again while the turn lasts belongs to the next turn. */
@@ -42,7 +41,7 @@ class DeliverySweep {
   readonly #drained = new Map<string, boolean>();
   readonly #nextBatch: () => Promise<FairBatch<Overdue>>;
 
-  constructor(platform: Deps, part: Part) {
+  constructor(platform: Stores & Queued, part: Part) {
     this.#platform = platform;
     this.#ids = part.of === 1 ? {} : { _id: ofPart(part) };
     this.#nowMs = platform.clock();

@@ -11,14 +11,14 @@ import {
   type Webhook,
   Webhooks,
 } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Outbound, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
 import { presentWebhook } from "../webhooks/present.ts";
 import { newFields } from "../webhooks/signing-keys.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
-import { type CheckDeps, openSettings, sealSettings } from "./kind.ts";
+import { openSettings, sealSettings } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import type {
   DestinationChanges,
@@ -28,21 +28,14 @@ import type {
 } from "./schema.ts";
 
 /** Returns a destination as its owner sees it: its settings without secrets. */
-export function presentDestination(
-  platform: Pick<Platform, "clock" | "config" | "secrets">,
-  destination: Destination,
-): DestinationView {
+export function presentDestination(platform: Stores, destination: Destination): DestinationView {
   const { header_names, ...shared } = presentWebhook(platform, destination);
   const { kind } = destination;
   return { ...shared, kind, [kind]: KINDS[kind].show(openSettings(platform.secrets, destination)) };
 }
 
 /** Returns a destination, not a webhook, of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-async function findDestination(
-  platform: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Destination | null> {
+async function findDestination(platform: Stores, id: string, owners: string[]): Promise<Destination | null> {
   const found = await Webhooks(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean<Webhook | null>();
@@ -54,7 +47,7 @@ export const ownDestination = { kind: "resource", what: "destination", load: fin
 
 /** Returns a page of an account's destinations, whose ids come before those of its webhooks: newest first of each prefix. */
 export async function listDestinations(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config" | "secrets">,
+  platform: Stores,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<DestinationView>> {
@@ -75,7 +68,7 @@ export interface NewDestination extends NewDestinationBody {
  * one kind is given and its settings are right, and `limit-reached` (docs/rest-api.md#destinations).
  */
 export async function createDestination(
-  platform: CheckDeps & Pick<Platform, "secrets">,
+  platform: Calling,
   input: NewDestination,
   deployer: Deployer = ownDeployer(input),
 ): Promise<DestinationView> {
@@ -114,15 +107,13 @@ function kindOf(input: NewDestination): DestinationKind {
   return kind;
 }
 
-type Deps = CheckDeps & Pick<Platform, "secrets" | "queues">;
-
 /**
  * Changes the given fields of a destination and returns it. Of its settings those that are given; any of them clears
  * `failing_since`, as enabling it does, which clears `disabled_reason` too. Throws `invalid` for settings of another kind or
  * wrong ones, and `not-found` if the destination has been deleted since.
  */
 export async function updateDestination(
-  platform: Deps,
+  platform: Working & Calling,
   destination: Destination,
   changes: DestinationChanges,
   deployer = ownDeployer({ ownerId: destination.owner_id, userId: destination.user_id }),
@@ -154,7 +145,7 @@ export async function updateDestination(
 
 /** Returns the fields of a destination that store its settings with those that are given; undefined if none are. */
 async function changedSettings(
-  platform: Deps,
+  platform: Working & Calling,
   deployer: Deployer,
   destination: Destination,
   changes: DestinationChanges,
@@ -188,7 +179,7 @@ const without = (settings: object, names: readonly string[]) =>
  * processes, which are used no more, are closed when they have been idle for `LIMITS.destinationIdleMs`.
  */
 export async function deleteDestination(
-  platform: Parameters<typeof deleteWebhook>[0] & Pick<Platform, "lastingConnections">,
+  platform: Outbound & Parameters<typeof deleteWebhook>[0],
   destinationId: string,
 ): Promise<void> {
   await deleteWebhook(platform, destinationId);

@@ -1,13 +1,10 @@
 import { type Static, type TObject, Type } from "typebox";
-import type { NextPropsDeps } from "../components/configure/dynamic-props.ts";
 import type { Deployer, Uses } from "../components/find.ts";
-import type { SaveDeps } from "../components/save.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Webhook } from "../models/webhook.ts";
+import type { Calling } from "../platform.ts";
 import type { Secrets } from "../store/secrets.ts";
-
-export type CheckDeps = SaveDeps & NextPropsDeps;
 
 /** For whom settings are checked, and the field of the body that has them. */
 export interface CheckFor<Settings = object> {
@@ -45,7 +42,7 @@ interface KindOf<Given, Settings> {
    * Checks settings, those of a change together with the stored ones, and returns them as they are stored. Throws
    * `invalid`.
    */
-  check(platform: CheckDeps, settings: Given, about: CheckFor<Settings>): Promise<Checked<Settings>>;
+  check(platform: Calling, settings: Given, about: CheckFor<Settings>): Promise<Checked<Settings>>;
   /** Returns stored settings as they are shown. */
   show(settings: Settings): Record<string, unknown>;
 }

@@ -1,5 +1,5 @@
 import type { Destination, Webhook } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 
 /** One attempt of a delivery, as its webhook or destination receives it. */
@@ -34,30 +34,13 @@ export interface EndpointResponse {
   output?: string;
 }
 
-/** What an attempt may use. */
-export type SendDeps = Pick<
-  Platform,
-  | "log"
-  | "metrics"
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "routing"
-  | "egress"
-  | "lastingConnections"
-  | "sandboxes"
-  | "secrets"
-  | "config"
-  | "clock"
->;
-
 /**
  * Hands a message to a webhook or a destination once. One that fails is a result and not an exception. Throws `unavailable`
  * if `signal` aborts the attempt, because its effect is unknown then, or if this process can open no connection, which is
  * not the destination's failure. `atMs` is when the attempt began.
  */
 type SendTo<Receiver> = (
-  platform: SendDeps,
+  platform: Calling,
   receiver: Receiver,
   message: Message,
   signal: AbortSignal | undefined,

@@ -3,14 +3,14 @@ import { EgressError } from "../egress/egress-error.ts";
 import type { Kept } from "../egress/lasting-connections.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Destination } from "../models/webhook.ts";
-import type { SendDeps } from "./message.ts";
+import type { Outbound, Stores } from "../platform.ts";
 
 /**
  * Does `work` with the destination's connection, within the time of an attempt. A connection over which nothing came in that
  * time is closed: what waits behind would wait in vain. Throws EgressError `timeout`, and the signal's reason if it aborts.
  */
 export async function onConnection<Connection extends Kept, Result>(
-  platform: Pick<SendDeps, "lastingConnections" | "config">,
+  platform: Stores & Outbound,
   {
     destination,
     signal,

@@ -2,9 +2,8 @@ import { deployerOf } from "../components/find.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Working } from "../platform.ts";
 import { exampleWebhook } from "../webhooks/present.ts";
-import type { WebhookDeps } from "../webhooks/routes.ts";
 import {
   createDestination,
   deleteDestination,
@@ -16,9 +15,7 @@ import {
 import { KIND_NAMES } from "./kinds.ts";
 import { DestinationChanges, DestinationView, NewDestinationBody, UpdatedDestination } from "./schema.ts";
 
-type Deps = WebhookDeps & Pick<Platform, "lastingConnections" | "egress" | "sandboxes" | "log">;
-
-const route = routeFor<Deps>();
+const route = routeFor<Working & Calling>();
 const tag = "Destinations";
 
 const redis_stream = { url: "rediss://redis.example.com:6380", stream: "orders" };

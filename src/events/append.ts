@@ -1,5 +1,6 @@
 import { JsonText, jsonTextOf } from "../lib/json-text.ts";
 import { groupBy } from "../lib/lists.ts";
+import type { Working } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { LogEntry } from "../store/event-log.ts";
 import { streamOf } from "../store/event-summary.ts";
@@ -8,7 +9,6 @@ import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../webhooks/hold-for-emissions.ts";
 import type { TrimmedEvents } from "./delete-range.ts";
-import type { EmitDeps } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
 import { truncateJson } from "./truncate.ts";
 
@@ -76,7 +76,7 @@ function summarize(known: KnownEmission): Summarized {
  * Gives event ids to the emissions whose emitter exists. Emitters are looked up in the routing cache while Redis is asked
  * whether the cache is current; for an emitter that turns out to be deleted, what was just written is deleted too.
  */
-export async function appendEmissions(platform: EmitDeps, emissions: Emission[]): Promise<AppendResult> {
+export async function appendEmissions(platform: Working, emissions: Emission[]): Promise<AppendResult> {
   const ids = emissions.map(emission => emission.emitter_id);
   const emitters = await findEmitters(platform, ids);
   const known = emissions.flatMap((emission, index) => {
@@ -108,7 +108,7 @@ export async function appendEmissions(platform: EmitDeps, emissions: Emission[])
 }
 
 /** Those of the emitters, which were not found, that may exist nevertheless. */
-async function findUncertain(platform: EmitDeps, missing: string[]): Promise<Set<string>> {
+async function findUncertain(platform: Working, missing: string[]): Promise<Set<string>> {
   const uncertain = new Set<string>();
   for (const id of new Set(missing)) if (!(await isGone(platform, id))) uncertain.add(id);
   return uncertain;
@@ -116,7 +116,7 @@ async function findUncertain(platform: EmitDeps, missing: string[]): Promise<Set
 
 /** One command for each stream. */
 async function appendAll(
-  platform: EmitDeps,
+  platform: Working,
   all: Summarized[],
 ): Promise<Pick<AppendResult, "events" | "trimmed">> {
   const streams = groupBy(all, ({ emitter, stream }) => `${emitter.id} ${stream}`);

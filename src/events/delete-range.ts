@@ -4,7 +4,7 @@ import { eventScore } from "../lib/ids.ts";
 import { groupBy } from "../lib/lists.ts";
 import { Deliveries, TransformedPayloads } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
 import { STREAMS } from "../store/event-summary.ts";
 
@@ -16,7 +16,7 @@ const BATCH = 500;
  * payload that a delivery still needs stays until that delivery has ended: deleting takes back nothing that was emitted.
  */
 export async function deleteRange(
-  platform: Pick<Platform, "mongo" | "eventLog">,
+  platform: Stores,
   job: DeletionsJob,
 ): Promise<{ emitter_id: string; deleted: number }> {
   const range = { startId: job.start_id, endId: job.end_id };
@@ -26,7 +26,7 @@ export async function deleteRange(
   return { emitter_id: job.emitter_id, deleted };
 }
 
-async function deletePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJob): Promise<void> {
+async function deletePayloads(platform: Stores, job: DeletionsJob): Promise<void> {
   const events = StoredEvents(platform.mongo);
   let from = job.start_id === undefined ? -1 : (eventScore(job.start_id) ?? -1);
   const to = job.end_id === undefined ? Number.MAX_SAFE_INTEGER : (eventScore(job.end_id) ?? -1);
@@ -63,7 +63,7 @@ export interface TrimmedEvents {
 }
 
 /** Deletes payloads that were kept only for their summary. */
-async function deleteTrimmed(platform: Pick<Platform, "mongo">, trimmed: TrimmedEvents[]): Promise<void> {
+async function deleteTrimmed(platform: Stores, trimmed: TrimmedEvents[]): Promise<void> {
   const byEmitter = groupBy(trimmed, ({ emitterId }) => emitterId);
   await StoredEvents(platform.mongo).deleteMany({
     $or: [...byEmitter].map(([emitter_id, all]) => ({
@@ -83,17 +83,14 @@ const deleters = new WeakMap<object, DeleteLater>();
  * Deletes payloads that were kept only for their summary, a little later and many at once: a payload without its summary
  * can't be read. Never throws.
  */
-export function deleteTrimmedLater(
-  platform: Pick<Platform, "mongo" | "log">,
-  trimmed: TrimmedEvents[],
-): void {
+export function deleteTrimmedLater(platform: Stores, trimmed: TrimmedEvents[]): void {
   if (trimmed.length === 0) return;
   const deleteLater = deleters.get(platform.mongo) ?? openDeleter(platform);
   deleters.set(platform.mongo, deleteLater);
   deleteLater(trimmed);
 }
 
-const openDeleter = (platform: Pick<Platform, "mongo" | "log">): DeleteLater =>
+const openDeleter = (platform: Stores): DeleteLater =>
   createDeferredBatcher(
     trimmed => deleteTrimmed(platform, trimmed),
     error => platform.log.debug({ err: error }, "payloads of trimmed events are left to their expiry"),

@@ -8,6 +8,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, storedEventId } from "../models/event.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
+import type { Working } from "../platform.ts";
 import { jobState } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import type { Emission } from "../queues/emissions.ts";
@@ -19,7 +20,7 @@ import type { Span } from "../tracing/span.ts";
 import { parseTraceContext, type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
 import { deleteTrimmedLater } from "./delete-range.ts";
-import { type EmitDeps, type EmittedEvent, fanOut } from "./fan-out.ts";
+import { type EmittedEvent, fanOut } from "./fan-out.ts";
 import { type EarlierEvent, findEarlier, searchedBy } from "./store.ts";
 
 /** Ids and results of one emission, for log lines; `deferred` if another worker seems to be handling it. */
@@ -44,7 +45,7 @@ export const UNCERTAIN = "uncertain";
 export type EmitOutcome = EmitResult | typeof UNCERTAIN | null;
 
 /** As `emitAll`, for one emission. Throws `not-found` if the emitter was deleted, `unavailable` if that is uncertain. */
-export async function emit(platform: EmitDeps, emission: Emission): Promise<EmitResult> {
+export async function emit(platform: Working, emission: Emission): Promise<EmitResult> {
   const [result] = await emitAll(platform, [emission]);
   if (result === UNCERTAIN) throw emitterUncertain();
   if (!result) throw notFound("emitter");
@@ -61,7 +62,7 @@ export const emitterUncertain = () =>
  * emission whose emitter was deleted, UNCERTAIN for one that must come again. Each store is asked a handful of times, whatever the number of emissions.
  */
 export async function emitAll(
-  platform: EmitDeps,
+  platform: Working,
   emissions: Emission[],
   options: EmitOptions = {},
 ): Promise<EmitOutcome[]> {
@@ -83,7 +84,7 @@ interface EarlierEvents {
 }
 
 /** Looks up the events that were published under ids of their callers', which may have come long ago. */
-async function findRequestedEarlier(platform: EmitDeps, emissions: Emission[]): Promise<EarlierEvents> {
+async function findRequestedEarlier(platform: Working, emissions: Emission[]): Promise<EarlierEvents> {
   const asked = emissions.filter(one => one.requested_at_ms !== undefined && !isYoung(platform, one));
   const lookedUp = new Set(asked.map(idOfStored));
   return { lookedUp, earlier: await findEarlier(platform, [...lookedUp]) };
@@ -109,7 +110,7 @@ const resultOf = ({ emitter_id, emit_id, name = "" }: Emission, event_id: string
 });
 
 async function emitNew(
-  platform: EmitDeps,
+  platform: Working,
   emissions: Emission[],
   options: EmitOptions,
   before: EarlierEvents,
@@ -171,7 +172,7 @@ async function emitNew(
 }
 
 function endSpan(
-  { clock }: EmitDeps,
+  { clock }: Working,
   span: Span | undefined,
   { emitter_id, event_id, listeners }: EmitResult,
 ): void {
@@ -186,14 +187,14 @@ function endSpan(
 }
 
 /** Counts a new event for its emitter and its account; errors, log lines and alerts are not counted. */
-function noteEmitted({ activity }: EmitDeps, { isNew, emitter, channel }: EmittedEvent): void {
+function noteEmitted({ activity }: Working, { isNew, emitter, channel }: EmittedEvent): void {
   if (isNew && channel !== ALERTS && streamOf(channel) === "emits") {
     activity.count([emitter.id, emitter.owner_id], ["emitted"]);
   }
 }
 
 /** The owner's counters went with the emitter, so these drops show in the metrics and in the log. */
-function logAbsentEmitters(platform: EmitDeps, emissions: Emission[], results: EmitOutcome[]): void {
+function logAbsentEmitters(platform: Working, emissions: Emission[], results: EmitOutcome[]): void {
   for (const [i, { emitter_id, emit_id }] of emissions.entries()) {
     if (results[i]) continue;
     const reason: DropReason = "emitter-deleted";
@@ -206,12 +207,12 @@ function logAbsentEmitters(platform: EmitDeps, emissions: Emission[], results: E
 const YOUNG_MS = EMITS_REMEMBERED_MS / 4;
 
 /** Whether the event may be in MongoDB: Redis has seen its emit id, or may have forgotten it. */
-function mayBeStored(platform: EmitDeps, { isNew, emission }: AppendedEmission): boolean {
+function mayBeStored(platform: Working, { isNew, emission }: AppendedEmission): boolean {
   return !isNew || !isYoung(platform, emission);
 }
 
 /** False also for what was handled, perhaps, by a Redis that has failed over since. */
-function isYoung(platform: EmitDeps, { emit_id }: Emission): boolean {
+function isYoung(platform: Working, { emit_id }: Emission): boolean {
   const at = timeOfId(emit_id);
   if (at === null || at <= platform.redisSince() + CLOCKS_DIFFER_MS) return false;
   return Math.abs(platform.clock() - at) <= YOUNG_MS;
@@ -221,7 +222,7 @@ const storedId = ({ emitter, emission }: KnownEmission) => storedEventId(emitter
 const feedOf = ({ emitter, channel }: KnownEmission) => `${emitter.id} ${channel}`;
 
 async function findSubscribed(
-  platform: EmitDeps,
+  platform: Working,
   emissions: KnownEmission[],
 ): Promise<Map<string, Subscription[]>> {
   const feeds = new Map(emissions.map(one => [feedOf(one), one]));
@@ -240,7 +241,7 @@ async function findSubscribed(
 }
 
 function storedEvent(
-  platform: EmitDeps,
+  platform: Working,
   one: AppendedEmission,
   subscriptions: Subscription[],
   earlierId: string | undefined,
@@ -267,7 +268,7 @@ function storedEvent(
 
 /** Whether the first attempts of an event must be enqueued, which an earlier try may have done. */
 async function howToDispatch(
-  platform: EmitDeps,
+  platform: Working,
   { isNew }: AppendedEmission,
   earlier: EarlierEvent | undefined,
   mayDefer: boolean,
@@ -281,7 +282,7 @@ async function howToDispatch(
   return mayDefer ? "defer" : "redispatch";
 }
 
-async function countDrops(platform: EmitDeps, events: EmittedEvent[]): Promise<void> {
+async function countDrops(platform: Working, events: EmittedEvent[]): Promise<void> {
   const drops = new Map<string, { emitterId: string; reason: DropReason; count: number }>();
   const count = (emitterId: string, reason: DropReason, by: number) => {
     if (by === 0) return;

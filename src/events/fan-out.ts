@@ -13,34 +13,13 @@ import { type Source, Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Working } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import type { Span } from "../tracing/span.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
-
-/** What an emission needs on its way to its listeners. */
-export type EmitDeps = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "redisSince"
-  | "keys"
-  | "queues"
-  | "eventLog"
-  | "routing"
-  | "runQueue"
-  | "replicas"
-  | "metrics"
-  | "tracer"
-  | "activity"
-  | "clock"
-  | "config"
-  | "memory"
-  | "log"
->;
 
 /** An event with its id, on its way to its listeners. */
 export interface EmittedEvent {
@@ -77,7 +56,7 @@ const LISTENERS_PER_PART = 2000;
 const isWebhook = ({ listener_id }: Subscription) => receivesDeliveries(listener_id);
 
 /** Stores events and hands each to its listeners; returns how many listeners received each. Safe to repeat. */
-export async function fanOut(platform: EmitDeps, events: EmittedEvent[]): Promise<number[]> {
+export async function fanOut(platform: Working, events: EmittedEvent[]): Promise<number[]> {
   const isWide = ({ subscriptions }: EmittedEvent) => subscriptions.length > MAX_LISTENERS_PER_JOB;
   const mustDispatch = ({ dispatch }: EmittedEvent) => dispatch === "new" || dispatch === "redispatch";
   const narrow = withoutRepeats(events.filter(mustDispatch)).filter(event => !isWide(event));
@@ -114,7 +93,7 @@ export async function fanOut(platform: EmitDeps, events: EmittedEvent[]): Promis
 }
 
 /** In parts that take the thread for some ten milliseconds, so that other accounts' events come in between. */
-async function dispatchInParts(platform: EmitDeps, toDispatch: EventToDispatch[]): Promise<void> {
+async function dispatchInParts(platform: Working, toDispatch: EventToDispatch[]): Promise<void> {
   const parts = divide(toDispatch, LISTENERS_PER_PART, ({ listeners }) => listeners.length);
   for (const part of parts) await dispatchEvents(platform, part);
 }
@@ -126,7 +105,7 @@ const withoutRepeats = (events: EmittedEvent[]) => [
 
 /** Hands an event to the sources and workflows among its listeners; returns how many listeners it has in all. */
 async function handToSourcesAndWorkflows(
-  platform: EmitDeps,
+  platform: Working,
   { stored, subscriptions, emission }: EmittedEvent,
 ): Promise<number> {
   let received = 0;
@@ -150,7 +129,7 @@ async function handToSourcesAndWorkflows(
 
 /** Hands an event to one listener; returns null, or why the event was dropped. */
 type HandTo = (
-  platform: EmitDeps,
+  platform: Working,
   event: StoredEvent,
   subscription: Subscription,
   emission: Pick<Emission, "emit_id">,

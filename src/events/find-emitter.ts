@@ -2,22 +2,16 @@ import { findAccounts } from "../accounts/organizations.ts";
 import { isAccountId } from "../alerts/raise.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 
 /** Returns the source or workflow with this id, or the account, which emits alerts; null if there is none. */
-export async function findEmitter(
-  platform: Pick<Platform, "mongo">,
-  emitterId: string,
-): Promise<Emitter | null> {
+export async function findEmitter(platform: Stores, emitterId: string): Promise<Emitter | null> {
   return (await find(platform, [emitterId])).get(emitterId) ?? null;
 }
 
 /** Returns the emitters that exist, by id; cached ones are not looked up. */
-export function findEmitters(
-  platform: Pick<Platform, "mongo" | "routing">,
-  emitterIds: string[],
-): Promise<Map<string, Emitter>> {
+export function findEmitters(platform: Stores, emitterIds: string[]): Promise<Map<string, Emitter>> {
   return platform.routing.lookUp(
     "emitter",
     emitterIds,
@@ -26,7 +20,7 @@ export function findEmitters(
   );
 }
 
-async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Promise<Map<string, Emitter>> {
+async function find(platform: Stores, emitterIds: string[]): Promise<Map<string, Emitter>> {
   const workflows = emitterIds.filter(id => id.startsWith("p_"));
   const accounts = emitterIds.filter(isAccountId);
   const sources = emitterIds.filter(id => !id.startsWith("p_") && !isAccountId(id));

@@ -4,12 +4,10 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import { RunRecords } from "../models/run.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { findEmitter } from "./find-emitter.ts";
-
-type FindDeps = Pick<Platform, "mongo" | "eventLog">;
 
 /** What is known of an event before its story is put together. */
 export interface FoundEvent {
@@ -22,7 +20,7 @@ export interface FoundEvent {
 
 /** Returns what is stored of an event; its ids and errors are those of `traceEvent`, but an unknown event has a null `eventId`. */
 export async function findEvent(
-  platform: FindDeps,
+  platform: Stores,
   id: string,
   emitterId: string | undefined,
   owners: string[],
@@ -45,7 +43,7 @@ export async function findEvent(
 }
 
 async function findByDelivery(
-  platform: FindDeps,
+  platform: Stores,
   id: string,
   emitterId: string | undefined,
   owners: string[],
@@ -58,7 +56,7 @@ async function findByDelivery(
   return await findByEventId(platform, emitter, delivery.event_id);
 }
 
-async function ownEmitter(platform: FindDeps, emitterId: string, owners: string[]): Promise<Emitter> {
+async function ownEmitter(platform: Stores, emitterId: string, owners: string[]): Promise<Emitter> {
   const emitter = await findEmitter(platform, emitterId);
   if (!emitter || !owners.includes(emitter.owner_id)) throw notFound("event");
   return emitter;
@@ -67,13 +65,13 @@ async function ownEmitter(platform: FindDeps, emitterId: string, owners: string[
 /** The emit id of a source's event starts with the id of its run. */
 export const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
 
-async function sourceOfEmitId(platform: FindDeps, emitId: string): Promise<string | undefined> {
+async function sourceOfEmitId(platform: Stores, emitId: string): Promise<string | undefined> {
   const runId = runIdOf(emitId);
   if (!runId) return undefined;
   return (await RunRecords(platform.mongo).findById(runId, { source_id: 1 }).lean())?.source_id;
 }
 
-async function findByEventId(platform: FindDeps, emitter: Emitter, eventId: string): Promise<FoundEvent> {
+async function findByEventId(platform: Stores, emitter: Emitter, eventId: string): Promise<FoundEvent> {
   const [stored, summary] = await Promise.all([
     StoredEvents(platform.mongo)
       .findOne({ emitter_id: emitter.id, score: eventScore(eventId) ?? -1, event_id: eventId })
@@ -85,7 +83,7 @@ async function findByEventId(platform: FindDeps, emitter: Emitter, eventId: stri
   return { emitter, emitId, eventId: stored || summary ? eventId : null, stored, summary };
 }
 
-async function findByEmitId(platform: FindDeps, emitter: Emitter, emitId: string): Promise<FoundEvent> {
+async function findByEmitId(platform: Stores, emitter: Emitter, emitId: string): Promise<FoundEvent> {
   const [stored, remembered] = await Promise.all([
     StoredEvents(platform.mongo).findById(storedEventId(emitter.id, emitId)).lean<StoredEvent | null>(),
     platform.eventLog.eventIdOf(emitter.id, emitId),
@@ -99,7 +97,7 @@ async function findByEmitId(platform: FindDeps, emitter: Emitter, emitId: string
 
 /** Looks among the last events: an id is remembered for less time than they are, unless its event is stored. */
 async function findSummary(
-  { eventLog }: FindDeps,
+  { eventLog }: Stores,
   emitter: Emitter,
   emitId: string,
 ): Promise<EventSummary | null> {

@@ -2,6 +2,7 @@ import { deleteKeptLater } from "../accepted/keep.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/lists.ts";
+import type { Working } from "../platform.ts";
 import { type Emission, type EmissionsJob, emissionProblem, emissionsIn } from "../queues/emissions.ts";
 import { jobOf } from "../queues/publish-emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
@@ -9,7 +10,6 @@ import { Snooze } from "../queues/snooze.ts";
 import { countDrop } from "../store/drops.ts";
 import { countEmissionBytes } from "../store/emission-bytes.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
-import type { EmitDeps } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
 
 /** Emissions that go through the stores together: the round trips are most of what one costs. */
@@ -29,7 +29,7 @@ interface ValidJob {
 type EmissionsContext = Pick<JobContext<EmissionsJob>, "job" | "attemptsStarted" | "updateJob">;
 
 /** Opens the handler of the `emissions` queue; jobs that arrive at the same time share their round trips. */
-export function openEmissionsHandler(platform: EmitDeps) {
+export function openEmissionsHandler(platform: Working) {
   const emitter = (mayDefer: boolean) =>
     createBatcher(
       async (jobs: ValidJob[]) => {
@@ -85,7 +85,7 @@ export function openEmissionsHandler(platform: EmitDeps) {
 }
 
 /** Returns the valid emissions of a job; the others are counted and logged. Throws `invalid` if none is valid. */
-async function withoutInvalid(platform: EmitDeps, emissions: Emission[]): Promise<Emission[]> {
+async function withoutInvalid(platform: Working, emissions: Emission[]): Promise<Emission[]> {
   const problems = emissions.map(emissionProblem);
   const [problem] = problems.filter(one => one !== undefined);
   if (problem === undefined) return emissions;
@@ -113,7 +113,7 @@ async function emitOneByOne(
 }
 
 /** Counts the emissions of a job that was given up, as `invalid`, for those emitters that exist. */
-export async function countLostEmissions(platform: EmitDeps, payload: unknown): Promise<void> {
+export async function countLostEmissions(platform: Working, payload: unknown): Promise<void> {
   const { emissions = [payload] } = (payload ?? {}) as { emissions?: unknown[] };
   if (!Array.isArray(emissions)) return;
   const byEmitter = groupBy(emissions as (Partial<Emission> | null)[], one => String(one?.emitter_id));

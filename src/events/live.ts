@@ -1,10 +1,10 @@
 import { PassThrough, type Readable } from "node:stream";
-import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
+import { limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Awaited, Stores } from "../platform.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-summary.ts";
 
 const HEARTBEAT_MS = 15_000;
@@ -122,7 +122,7 @@ export interface WatchRequest {
  * nothing of the last 100 of each. Throws `rate-limited` if the user has as many streams open as the plan allows.
  */
 export async function watchEvents(
-  platform: StreamDeps & LimitDeps,
+  platform: Stores & Awaited,
   emitterId: string,
   request: WatchRequest,
 ): Promise<Readable> {
@@ -142,9 +142,6 @@ export async function watchEvents(
   }
 }
 
-/** What a stream of events needs of the platform. */
-type StreamDeps = Pick<Platform, "eventLog" | "feed" | "keys">;
-
 interface StreamRequest {
   emitterIds: string[];
   /** What is still stored after this event id is sent first; null for what happens from now on. */
@@ -155,7 +152,7 @@ interface StreamRequest {
 
 /** Sends the events of emitters to a stream: what is stored, in order, and then what happens, each once. */
 export async function streamEvents(
-  platform: StreamDeps,
+  platform: Stores & Awaited,
   live: LiveStream,
   { emitterIds, sinceId, onSubscribed }: StreamRequest,
 ): Promise<void> {

@@ -2,13 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { JsonText, parseAround } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { LogPage } from "../store/event-log.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./append.ts";
-
-type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 
 export interface SummaryPage {
   rows: EventSummary[];
@@ -23,7 +21,7 @@ export interface SummaryPage {
  * `LIMITS.pageEventBytes`.
  */
 export async function readSummaries(
-  platform: Deps,
+  platform: Stores,
   emitterId: string,
   stream: EventStream,
   page: LogPage & { expand: boolean },
@@ -45,7 +43,7 @@ const EXPANDED_AT_ONCE = 8;
 
 /** Expands events from the page's cursor on: those next to it stay in a page that ends early. */
 async function expandUntilFull(
-  platform: Deps,
+  platform: Stores,
   emitterId: string,
   rows: EventSummary[],
   backwards: boolean,
@@ -71,14 +69,14 @@ const MAX_READS = 8;
 
 /** Returns an event whole; if its payload is no longer kept, as it is, with the mark that it is truncated. */
 export const expandSummary = async (
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   emitterId: string,
   summary: EventSummary,
 ): Promise<EventSummary> => (await expand(platform, emitterId, [summary]))[0]?.summary ?? summary;
 
 /** Returns the events whole, each with the length of its JSON if it had to be read. */
 async function expand(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   emitterId: string,
   rows: EventSummary[],
 ): Promise<{ summary: EventSummary; bytes: number }[]> {
@@ -114,10 +112,7 @@ interface Kept {
 }
 
 /** Returns an event as its listeners receive it, from where it is kept whole; `gone` if it is nowhere. */
-export async function readPayload(
-  platform: Pick<Platform, "mongo" | "clock">,
-  { emitter, stored, summary }: Kept,
-): Promise<Payload> {
+export async function readPayload(platform: Stores, { emitter, stored, summary }: Kept): Promise<Payload> {
   if (stored) return { place: "stored", event: new JsonText(stored.event) };
   if (!summary) return { place: "gone" };
   if (!summary.metadata.truncated) return { place: "in-summary", event: eventOf(summary) };

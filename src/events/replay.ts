@@ -13,18 +13,16 @@ import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
+import type { Stores, Working } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/find.ts";
 import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
-import { carriedBy, type EmitDeps } from "./fan-out.ts";
+import { carriedBy } from "./fan-out.ts";
 import { type FoundEvent, findEvent } from "./find-event.ts";
 import { eventOf } from "./read.ts";
 import { searchedBy } from "./store.ts";
-import type { TraceDeps } from "./trace.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
-
-export type ReplayDeps = EmitDeps & TraceDeps;
 
 export interface Replayed {
   deliveries: { id: string; webhook_id: string }[];
@@ -48,7 +46,7 @@ interface Request {
  * stored whole.
  */
 export async function replayEvent(
-  platform: ReplayDeps,
+  platform: Working,
   { id, emitterId, listenerId }: Request,
   owners: string[],
 ): Promise<Replayed> {
@@ -81,7 +79,7 @@ export async function replayEvent(
 
 /** Returns the event as it is stored, or as it would be if it had gone to webhooks. Throws `conflict`. */
 function wholeEvent(
-  platform: Pick<ReplayDeps, "clock" | "config">,
+  platform: Stores,
   { emitter, emitId, stored, summary }: FoundEvent,
   eventId: string,
 ): StoredEvent {
@@ -104,7 +102,7 @@ function wholeEvent(
 }
 
 async function replayToWebhooks(
-  platform: ReplayDeps,
+  platform: Working,
   event: StoredEvent,
   matched: Subscription[],
   replayed: Replayed,
@@ -132,7 +130,7 @@ async function replayToWebhooks(
 }
 
 /** Returns why the delivery can't be retried; null if it is. */
-async function retry(platform: ReplayDeps, delivery: Delivery): Promise<string | null> {
+async function retry(platform: Working, delivery: Delivery): Promise<string | null> {
   try {
     await retryDelivery(platform, delivery);
     return null;
@@ -143,7 +141,7 @@ async function retry(platform: ReplayDeps, delivery: Delivery): Promise<string |
 }
 
 async function send(
-  platform: ReplayDeps,
+  platform: Working,
   event: StoredEvent,
   subscription: Subscription,
 ): Promise<string | null> {
@@ -158,7 +156,7 @@ async function send(
 }
 
 async function replayToSource(
-  platform: ReplayDeps,
+  platform: Working,
   event: StoredEvent,
   subscription: Subscription,
   replayed: Replayed,
@@ -189,7 +187,7 @@ async function replayToSource(
 }
 
 async function replayToWorkflow(
-  platform: ReplayDeps,
+  platform: Working,
   event: StoredEvent,
   subscription: Subscription,
   replayed: Replayed,

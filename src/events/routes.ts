@@ -3,17 +3,17 @@ import { accepted, data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Working } from "../platform.ts";
 import { EventName, FilterSchema, FunctionCode, ListenerId } from "../subscriptions/schema.ts";
 import { findEmitter } from "./find-emitter.ts";
-import { type ReplayDeps, replayEvent } from "./replay.ts";
+import { replayEvent } from "./replay.ts";
 import { EventSummarySchema } from "./schema.ts";
 import { testFilter } from "./test-filter.ts";
 import { testFunction } from "./test-function.ts";
 import { traceEvent } from "./trace.ts";
 import { EventTrace } from "./trace-schema.ts";
 
-const route = routeFor<ReplayDeps & Pick<Platform, "sandboxes">>();
+const route = routeFor<Working & Calling>();
 
 const emitterId = "dc_0CjB9uPc7RfT1xLs";
 const eventId = "1700000000000-0";

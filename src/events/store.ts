@@ -1,7 +1,7 @@
 import type { JsonText } from "../lib/json-text.ts";
 import { wordsOfPayload } from "../lib/payload-words.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 /** An event that was stored before. */
 export interface EarlierEvent {
@@ -13,7 +13,7 @@ export interface EarlierEvent {
 
 /** Returns the events that are stored: an event emitted long ago keeps its id, even if Redis has forgotten it. */
 export async function findEarlier(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   storedEventIds: string[],
 ): Promise<Map<string, EarlierEvent>> {
   if (storedEventIds.length === 0) return new Map();
@@ -33,10 +33,7 @@ export async function findEarlier(
 }
 
 /** The field by which an event's deliveries are found by text in its payload; none if the payload has no words. */
-export function searchedBy(
-  { config }: Pick<Platform, "config">,
-  payload: JsonText,
-): Pick<StoredEvent, "words"> {
+export function searchedBy({ config }: Stores, payload: JsonText): Pick<StoredEvent, "words"> {
   if (config.payloadSearchWords === 0) return {};
   const words = wordsOfPayload(payload.value, config.payloadSearchWords);
   return words.length > 0 ? { words } : {};

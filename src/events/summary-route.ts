@@ -2,13 +2,12 @@ import { type Static, Type } from "typebox";
 import { plainCursor } from "../http/common-parameters.ts";
 import { page } from "../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../http/route.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { EventStream } from "../store/keys.ts";
 import { readSummaries } from "./read.ts";
 import { EVENT_ID, EventSummarySchema, ExpandSchema } from "./schema.ts";
 
-type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
-const route = routeFor<Deps>();
+const route = routeFor<Stores>();
 
 /**
  * Without `limit`, a page contains every stored event: a stream keeps 100 of them
@@ -24,7 +23,7 @@ interface SummaryRoute<Path extends string> {
   tag: string;
   summary: string;
   description?: string;
-  access: Access<Deps, { _id: string }>;
+  access: Access<Stores, { _id: string }>;
   stream: EventStream;
   example?: { params?: PathParams<Path>; query?: Static<typeof summaryQuery>; response?: unknown };
 }

@@ -1,12 +1,10 @@
 import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
 import { checkFilter, explainMismatch, matches } from "../subscriptions/filter.ts";
 import { eventOf, readSummaries } from "./read.ts";
-
-type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 
 /** As many events as an emitter's stream keeps. */
 const TESTED = 100;
@@ -38,7 +36,7 @@ export const streamOf = (channel: string): EventStream =>
  * wrong with the filter (docs/filters.md).
  */
 export async function testFilter(
-  platform: Deps,
+  platform: Stores,
   { emitterId, channel, filter }: { emitterId: string; channel: string; filter: unknown },
 ): Promise<FilterTest> {
   checkFilter(filter);

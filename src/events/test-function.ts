@@ -1,7 +1,6 @@
 import { countRuns } from "../accounts/usage.ts";
 import { inTrial } from "../components/trial/build.ts";
 import {
-  type CallDeps,
   type FunctionError,
   type FunctionInput,
   type FunctionOutcome,
@@ -10,12 +9,10 @@ import {
 import { buildFunction } from "../functions/save-function.ts";
 import { eventMs, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import type { LogLine } from "../sandbox/protocol.ts";
 import { eventOf, expandSummary, readSummaries } from "./read.ts";
 import { streamOf } from "./test-filter.ts";
-
-type Deps = CallDeps & Pick<Platform, "eventLog">;
 
 export interface TestedFunction {
   /** Null for an event that the request gave. */
@@ -43,7 +40,7 @@ export interface FunctionTest {
  * Calls a function with some events and returns what it makes of each; nothing is stored or sent. It counts as a run of the
  * account. Throws as `buildFunction`.
  */
-export async function testFunction(platform: Deps, test: FunctionTest): Promise<TestedFunction[]> {
+export async function testFunction(platform: Calling, test: FunctionTest): Promise<TestedFunction[]> {
   const { ownerId } = test;
   const bundle = await buildFunction(platform, ownerId, test.code);
   const inputs = test.events ? givenInputs(platform, test, test.events) : await lastInputs(platform, test);
@@ -81,11 +78,11 @@ const NOT_RUN: FunctionError = {
   column: null,
 };
 
-function givenInputs({ clock }: Deps, { emitterId, channel }: FunctionTest, events: unknown[]) {
+function givenInputs({ clock }: Calling, { emitterId, channel }: FunctionTest, events: unknown[]) {
   return events.map((event): FunctionInput => ({ event, meta: metaOf(emitterId, channel, `${clock()}-0`) }));
 }
 
-async function lastInputs(platform: Deps, { emitterId, channel }: FunctionTest): Promise<FunctionInput[]> {
+async function lastInputs(platform: Calling, { emitterId, channel }: FunctionTest): Promise<FunctionInput[]> {
   // The stream holds the events of all channels.
   const { rows } = await readSummaries(platform, emitterId, streamOf(channel), { limit: 100, expand: false });
   const last = rows

@@ -8,7 +8,7 @@ import { type StoredEvent, storedEventId } from "../models/event.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import { drainJobIdOf } from "../queues/enqueue-drain.ts";
@@ -25,11 +25,6 @@ import { type FoundEvent, findEvent, runIdOf } from "./find-event.ts";
 import { eventOf, readPayload } from "./read.ts";
 import { summarizeRun } from "./run-summary.ts";
 import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
-
-export type TraceDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "queues" | "permits" | "eventLog" | "routing" | "runQueue" | "clock" | "config"
->;
 
 /** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
 const MAX_SHOWN = 100;
@@ -49,7 +44,7 @@ interface TraceRequest {
  * workflow engine chose. Throws `invalid` if it is missing, `not-found` if nothing is known of the event.
  */
 export async function traceEvent(
-  platform: TraceDeps,
+  platform: Stores & Queued,
   { id, emitterId, isExpanded = false }: TraceRequest,
   owners: string[],
 ): Promise<EventTrace> {
@@ -91,7 +86,7 @@ export async function traceEvent(
 }
 
 function linkTrace(
-  { config }: TraceDeps,
+  { config }: Stores & Queued,
   trace: TraceContext | undefined,
 ): Pick<EventTrace, "trace_id" | "trace_url"> {
   if (trace === undefined) return { trace_id: null, trace_url: null };
@@ -102,7 +97,7 @@ function linkTrace(
   return { trace_id, trace_url };
 }
 
-async function findEmittingRun(platform: TraceDeps, emitId: string | null) {
+async function findEmittingRun(platform: Stores & Queued, emitId: string | null) {
   const runId = emitId === null ? undefined : runIdOf(emitId);
   return runId ? await RunRecords(platform.mongo).findById(runId).lean() : null;
 }
@@ -114,13 +109,13 @@ function hasEmitted(run: RunRecord, emitId: string): boolean {
 }
 
 /** An event without an id waits for the emissions worker, unless it is so old that its id was forgotten since. */
-function mayBeQueued(platform: TraceDeps, run: RunRecord): boolean {
+function mayBeQueued(platform: Stores & Queued, run: RunRecord): boolean {
   const ageMs = platform.clock() - run.finished_at.getTime();
   return run.outbox !== undefined || ageMs < EMITS_REMEMBERED_MS;
 }
 
 async function traceSubscriptions(
-  platform: TraceDeps,
+  platform: Stores & Queued,
   { emitter, eventId, stored, summary }: FoundEvent,
   owners: string[],
 ): Promise<TracedSubscription[]> {
@@ -168,7 +163,11 @@ function outcomeOf(
   return mismatch === null ? { outcome: "matched", reason: null } : { outcome: "filtered", reason: mismatch };
 }
 
-async function findDeliveries(platform: TraceDeps, storedId: string, owners: string[]): Promise<Delivery[]> {
+async function findDeliveries(
+  platform: Stores & Queued,
+  storedId: string,
+  owners: string[],
+): Promise<Delivery[]> {
   const found = await Deliveries(platform.mongo)
     .find({ emit_id: storedId, owner_id: { $in: owners } })
     .limit(MAX_SHOWN)
@@ -177,7 +176,7 @@ async function findDeliveries(platform: TraceDeps, storedId: string, owners: str
 }
 
 async function traceDispatch(
-  platform: TraceDeps,
+  platform: Stores & Queued,
   stored: StoredEvent | null,
 ): Promise<EventTrace["dispatch"]> {
   if (!stored?.pending_dispatch) return null;
@@ -187,7 +186,7 @@ async function traceDispatch(
 }
 
 /** What a pending delivery waits for, in words; null for one that has ended. */
-async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<string | null> {
+async function waitingFor(platform: Stores & Queued, delivery: Delivery): Promise<string | null> {
   const { state, webhook_id, next_attempt_at_ms, in_flight_until_ms = 0 } = delivery;
   if (state !== "pending") return null;
   const now = platform.clock();
@@ -216,7 +215,7 @@ async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<stri
 
 /** What became of the event at the sources and workflows among its listeners. */
 async function traceListeners(
-  platform: TraceDeps,
+  platform: Stores & Queued,
   { emitter, eventId, emitId }: FoundEvent,
   subscriptions: TracedSubscription[],
 ): Promise<EventTrace["listeners"]> {
@@ -246,7 +245,7 @@ async function traceListeners(
 }
 
 async function workflowState(
-  platform: TraceDeps,
+  platform: Stores & Queued,
   emitterId: string,
   eventId: string,
   subscriptionId: string,

@@ -1,17 +1,17 @@
 import { LRUCache } from "lru-cache";
 import { limitsOf } from "../accounts/limits.ts";
 import { stringifyJson } from "../lib/json-text.ts";
+import type { Stores, Working } from "../platform.ts";
 import { enqueue, jobState } from "../queues/define-queue.ts";
 import { type WorkflowEventsJob, workflowEvents } from "../queues/workflow-events.ts";
 import { noteWorkflowJob, removeFinishedJobs } from "../store/workflow-backlog.ts";
-import type { EmitDeps } from "./fan-out.ts";
 
 /** How long an account that has reached its bound stays there before its jobs are looked at again. Milliseconds. */
 const LOOK_EVERY_MS = 1000;
 /** Redis connection (one for each platform) → accounts that had all that may wait, and when that was. */
 const saturated = new WeakMap<object, LRUCache<string, number>>();
 
-function saturatedAccounts({ redis }: Pick<EmitDeps, "redis">): LRUCache<string, number> {
+function saturatedAccounts({ redis }: Stores): LRUCache<string, number> {
   const found = saturated.get(redis) ?? new LRUCache<string, number>({ max: 10_000 });
   saturated.set(redis, found);
   return found;
@@ -22,7 +22,7 @@ function saturatedAccounts({ redis }: Pick<EmitDeps, "redis">): LRUCache<string,
  * the jobs would pile up for ever (docs/limits.md). Repeated, it enqueues nothing twice.
  */
 export async function enqueueWorkflowEvent(
-  platform: EmitDeps,
+  platform: Working,
   ownerId: string,
   payload: WorkflowEventsJob,
 ): Promise<boolean> {

@@ -1,14 +1,12 @@
-import { openQuotaGate, type QuotaDeps } from "../accounts/quota.ts";
+import { openQuotaGate } from "../accounts/quota.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { placeInStack } from "../components/trial/place.ts";
 import { Slots } from "../fairness/slots.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import { type CallError, type CallResult, isSandboxLost, type LogLine } from "../sandbox/protocol.ts";
-
-export type CallDeps = QuotaDeps & Pick<Platform, "sandboxes" | "metrics">;
 
 /** What a function receives besides the event. */
 export interface FunctionMeta {
@@ -65,7 +63,7 @@ const slots = new Slots({
 });
 
 /** Opens what calls functions: see `FunctionCall`. */
-export function openCallFunction(platform: CallDeps): (call: FunctionCall) => Promise<FunctionOutcome[]> {
+export function openCallFunction(platform: Calling): (call: FunctionCall) => Promise<FunctionOutcome[]> {
   const checkQuota = openQuotaGate(platform);
   return async call => {
     try {
@@ -91,7 +89,7 @@ export function openCallFunction(platform: CallDeps): (call: FunctionCall) => Pr
  * the account's quota. Never throws for anything that the function does.
  */
 async function callFunction(
-  platform: CallDeps,
+  platform: Calling,
   { key, bundle, ownerId, inputs, signal }: FunctionCall,
 ): Promise<FunctionOutcome[]> {
   const outcomes = inputs.map(() => NOT_RUN);

@@ -3,15 +3,13 @@ import { CODE_ID, type ModuleLoader } from "../components/load-modules.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { StoredFunctions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
-
-type Deps = Pick<Platform, "mongo">;
 
 const CACHED_BYTES = 16 * 1024 * 1024;
 
 /** Opens what finds the bundles of functions by their hash, and keeps those in use: the bundle of a hash never changes. */
-export function openFindFunction({ mongo }: Deps): (hash: string) => Promise<BundleText | null> {
+export function openFindFunction({ mongo }: Stores): (hash: string) => Promise<BundleText | null> {
   const bundles = new LRUCache<string, BundleText>({
     maxSize: CACHED_BYTES,
     sizeCalculation: ({ code }) => code.length,
@@ -28,7 +26,7 @@ export function openFindFunction({ mongo }: Deps): (hash: string) => Promise<Bun
 }
 
 /** Returns the code of functions by their hash, as it was given. */
-export async function findFunctionCode({ mongo }: Deps, hash: string): Promise<string | null> {
+export async function findFunctionCode({ mongo }: Stores, hash: string): Promise<string | null> {
   return (await StoredFunctions(mongo).findById(hash, { code: 1 }).lean())?.code ?? null;
 }
 

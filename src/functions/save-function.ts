@@ -9,7 +9,7 @@ import { inTrial } from "../components/trial/build.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { StoredFunctions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Sandboxed, Stores } from "../platform.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
 import { FUNCTION_FIELD, fromFunction } from "./find-function.ts";
 
@@ -20,7 +20,11 @@ const hashOf = (code: string): string => createHash("sha256").update(code).diges
  * Checks and stores the code of a function, unless it is stored already, and returns its hash. Must be called before the
  * subscription is stored. Throws as `buildFunction`.
  */
-export async function saveFunction(platform: BuildDeps, ownerId: string, code: string): Promise<string> {
+export async function saveFunction(
+  platform: Stores & Sandboxed,
+  ownerId: string,
+  code: string,
+): Promise<string> {
   if (Buffer.byteLength(code) > LIMITS.functionBytes.value) {
     const message = `can have at most ${LIMITS.functionBytes.value} bytes`;
     throw invalidField(FUNCTION_FIELD.in, FUNCTION_FIELD.path, message);
@@ -39,17 +43,19 @@ export async function saveFunction(platform: BuildDeps, ownerId: string, code: s
   return hash;
 }
 
-type BuildDeps = Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes">;
-
 /**
  * Bundles a function's code and evaluates it once in a sandbox, which counts against the account's quota. Throws `invalid` that
  * names `function`, with line and column where they are known, and `rate-limited` and `unavailable` as a trial of a component.
  */
-export function buildFunction(platform: BuildDeps, ownerId: string, code: string): Promise<BundleText> {
+export function buildFunction(
+  platform: Stores & Sandboxed,
+  ownerId: string,
+  code: string,
+): Promise<BundleText> {
   return inTrial(ownerId, () => build(platform, ownerId, code));
 }
 
-async function build(platform: BuildDeps, ownerId: string, code: string): Promise<BundleText> {
+async function build(platform: Stores & Sandboxed, ownerId: string, code: string): Promise<BundleText> {
   await checkQuota(platform, ownerId);
   const loader = fromFunction(code);
   const graph = await readModuleGraph(loader, ownerId);

@@ -144,7 +144,7 @@ export interface AnyRoute<Deps = never> extends RouteDescription<string, Respons
 
 /**
  * Returns a function that declares routes whose handlers receive these dependencies:
- * `const route = routeFor<Pick<Platform, "mongo">>()`.
+ * `const route = routeFor<Stores>()`.
  */
 export function routeFor<Deps>() {
   return <

@@ -10,7 +10,7 @@ import { requestState } from "../http/request-log.ts";
 import { hopsOfRequest } from "../lib/hops.ts";
 import { newId } from "../lib/ids.ts";
 import type { Connection } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed, Stores } from "../platform.ts";
 import { type AppListener, appListenersOf } from "../sources/listen-to-app.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
@@ -19,13 +19,8 @@ import { type Arrival, withEvent } from "./arrival.ts";
 import type { HttpEvent } from "./http-event.ts";
 import { acceptedRuns, type IngressResponse, plainText } from "./response.ts";
 
-type Deps = Pick<Platform, "mongo" | "routing" | "clock" | "config" | "tracer">;
-
 /** Returns the connection at whose endpoint an app's events arrive; null if there is none. Throws `unavailable`. */
-export async function findAppEndpoint(
-  platform: Pick<Platform, "mongo" | "routing" | "clock">,
-  endpoint: string,
-): Promise<Connection | null> {
+export async function findAppEndpoint(platform: Stores, endpoint: string): Promise<Connection | null> {
   const named = parseAppEndpoint(endpoint);
   if (!named) return null;
   await platform.routing.refresh();
@@ -39,7 +34,7 @@ export async function findAppEndpoint(
  * then the sources that have their run run all the same.
  */
 export async function acceptAppEvent(
-  platform: Deps,
+  platform: Stores & Observed,
   arrival: Arrival,
   connection: Connection,
 ): Promise<IngressResponse> {
@@ -74,7 +69,7 @@ interface Reported {
 
 /** Enqueues a run of each source, and returns their ids. Throws the first failure once all have ended. */
 async function runAll(
-  { clock }: Deps,
+  { clock }: Stores & Observed,
   { ctx, enqueue }: Arrival,
   listeners: AppListener[],
   { said, event, trace }: Reported,

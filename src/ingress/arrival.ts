@@ -3,7 +3,7 @@ import { readBytes } from "../http/body.ts";
 import { beforeProxy, clientAddress } from "../http/client-address.ts";
 import { withoutSessionCookie } from "../http/session-cookie.ts";
 import { ingressBase } from "../lib/hosts.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { Enqueue } from "./enqueue.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import type { IngressShares } from "./ingress-shares.ts";
@@ -23,7 +23,7 @@ export interface Arrival {
  * body is not kept afterwards. Throws as `readBytes` and `httpEvent` do, `rate-limited`, `unavailable` and what `accept` throws.
  */
 export async function withEvent(
-  platform: Pick<Platform, "config">,
+  platform: Stores,
   arrival: Arrival,
   account: string,
   accept: (event: HttpEvent) => Promise<void>,
@@ -48,16 +48,12 @@ export async function withEvent(
 }
 
 /** The sender's own: without what our proxy added, and without the cookies of our own sessions. */
-function headersOf({ config }: Pick<Platform, "config">, { headers }: Context): RawRequest["headers"] {
+function headersOf({ config }: Stores, { headers }: Context): RawRequest["headers"] {
   const own = config.trustProxy ? beforeProxy(headers) : headers;
   return own.cookie ? { ...own, cookie: withoutSessionCookie(own.cookie) } : own;
 }
 
-const rawRequest = (
-  platform: Pick<Platform, "config">,
-  { ctx, path }: Arrival,
-  body: Buffer,
-): RawRequest => ({
+const rawRequest = (platform: Stores, { ctx, path }: Arrival, body: Buffer): RawRequest => ({
   method: ctx.method,
   path,
   // Not `ctx.URL`, which is empty if the Host header is invalid.

@@ -1,8 +1,9 @@
-import { type AcceptDeps, acceptRuns } from "../accepted/keep.ts";
-import { type LimitDeps, queueBounds } from "../accounts/limits.ts";
+import { acceptRuns } from "../accepted/keep.ts";
+import { queueBounds } from "../accounts/limits.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { groupBy } from "../lib/lists.ts";
 import type { Source } from "../models/source.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 
@@ -20,7 +21,7 @@ interface Entry {
 export type Enqueue = (entry: Entry) => Promise<void>;
 
 /** Returns a function that accepts a run. Throws as `acceptRuns` does, and `rate-limited` if the run does not fit. */
-export function createEnqueue(platform: AcceptDeps & LimitDeps): Enqueue {
+export function createEnqueue(platform: Stores & Queued): Enqueue {
   const add = createBatcher(
     async (entries: Entry[]) => {
       const accepted = new Map<TriggerItem, boolean>();

@@ -9,7 +9,7 @@ import { hopsOfRequest } from "../lib/hops.ts";
 import { INGRESS_PREFIX } from "../lib/hosts.ts";
 import { isToken, newId } from "../lib/ids.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Awaited, Working } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
 import { currentSourcesOf, endpointUrl } from "../sources/source.ts";
 import { createKeyRateLimiter } from "../store/key-rate.ts";
@@ -24,28 +24,12 @@ import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
 import { isIngressPath } from "./separate-hosts.ts";
 
-type Deps = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "queues"
-  | "routing"
-  | "runQueue"
-  | "replicas"
-  | "replies"
-  | "secrets"
-  | "tracer"
-  | "clock"
-  | "config"
->;
-
 /**
  * Returns the middleware that receives requests for sources at `/in/<endpoint>/…`. It converts a request to an event
  * and appends a run to the run queue of the source. It responds at once, or waits for the component if its code may
  * respond (docs/component-api.md#events-given-to-run).
  */
-export function ingress(platform: Deps): Middleware {
+export function ingress(platform: Working & Awaited): Middleware {
   const limit = ingressLimit(platform);
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
@@ -89,7 +73,7 @@ export function ingress(platform: Deps): Middleware {
  * Returns a function that finds the active source of an endpoint, or null. A deleted or disabled source receives no
  * further request. Throws `unavailable`.
  */
-function createFindSource(platform: Deps): (endpoint: string) => Promise<Source | null> {
+function createFindSource(platform: Working & Awaited): (endpoint: string) => Promise<Source | null> {
   return createBatcher(
     async (endpoints: string[]) => {
       const found = await currentSourcesOf(platform, endpoints);
@@ -100,7 +84,7 @@ function createFindSource(platform: Deps): (endpoint: string) => Promise<Source 
 }
 
 /** Returns the limit of each endpoint; null if the server has none, which is the default (docs/design.md#api). */
-function ingressLimit({ redis, keys, config }: Deps): RateLimit | null {
+function ingressLimit({ redis, keys, config }: Working & Awaited): RateLimit | null {
   const perSecond = config.ingressPerSecond;
   if (perSecond === 0) return null;
   const options = {
@@ -116,7 +100,7 @@ interface SourceRequest extends Arrival {
   source: Source;
 }
 
-async function handle(platform: Deps, request: SourceRequest): Promise<void> {
+async function handle(platform: Working & Awaited, request: SourceRequest): Promise<void> {
   const { ctx, source } = request;
   const { mode, runId, reply } = await accept(platform, request);
   if (mode === "never" || !reply) {
@@ -138,7 +122,7 @@ interface Accepted {
 }
 
 /** Accepts the request in a span of its own, which ends before its response is waited for. */
-async function accept(platform: Deps, request: SourceRequest): Promise<Accepted> {
+async function accept(platform: Working & Awaited, request: SourceRequest): Promise<Accepted> {
   const { ctx, source } = request;
   const inbound = inboundTrace(platform, ctx.headers);
   const runId = newId("run", platform.clock());
@@ -154,7 +138,7 @@ async function accept(platform: Deps, request: SourceRequest): Promise<Accepted>
 
 /** Reads the request and enqueues its run. */
 async function enqueueRequest(
-  platform: Deps,
+  platform: Working & Awaited,
   request: SourceRequest,
   runId: string,
   trace: TraceContext | undefined,
@@ -181,7 +165,7 @@ async function enqueueRequest(
 }
 
 /** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */
-function cookiePathOf(platform: Deps, { endpoint }: Source): string | undefined {
+function cookiePathOf(platform: Working & Awaited, { endpoint }: Source): string | undefined {
   if (platform.config.ingressUrl === undefined) return undefined;
   return new URL(endpointUrl(platform, endpoint) ?? "").pathname;
 }

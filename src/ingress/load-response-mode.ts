@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { notFound } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { dynamicPropsOf } from "../sources/source.ts";
 
 /**
@@ -20,7 +20,7 @@ const modes = new LRUCache<string, ResponseMode>({ max: MAX_REMEMBERED });
  * Throws `not-found` if the component no longer exists.
  */
 export async function loadResponseMode(
-  platform: Pick<Platform, "mongo" | "secrets">,
+  platform: Stores,
   source: Pick<Source, "component_id" | "dynamic_props">,
 ): Promise<ResponseMode> {
   const mode = await modeOf(platform, source.component_id);
@@ -28,7 +28,7 @@ export async function loadResponseMode(
   return isCustom ? "custom" : mode;
 }
 
-async function modeOf({ mongo }: Pick<Platform, "mongo">, componentId: string): Promise<ResponseMode> {
+async function modeOf({ mongo }: Stores, componentId: string): Promise<ResponseMode> {
   const known = modes.get(componentId);
   if (known) return known;
   const component = await Components(mongo)

@@ -1,7 +1,7 @@
 import type { Middleware } from "koa";
 import { notFound } from "../lib/errors.ts";
 import { INGRESS_PREFIX } from "../lib/hosts.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 /** Returns true for a path below which endpoints of sources are. */
 export const isIngressPath = (path: string): boolean =>
@@ -12,7 +12,7 @@ export const isIngressPath = (path: string): boolean =>
  * only, and nothing else exists there. Both are 404 on the wrong host. Hosts are compared without their ports, because
  * browsers send the cookies of a host to all of its ports.
  */
-export function separateHosts({ config }: Pick<Platform, "config">): Middleware {
+export function separateHosts({ config }: Stores): Middleware {
   if (config.ingressUrl === undefined) return (_ctx, next) => next();
   const { hostname } = new URL(config.ingressUrl);
   return (ctx, next) => {

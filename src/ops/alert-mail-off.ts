@@ -3,7 +3,7 @@ import { MAIL_OFF_PATH, setAlertMail, userOfMailToken } from "../alerts/send/mai
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { requestState } from "../http/request-log.ts";
 import { AppError } from "../lib/errors.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 const page = (text: string, form = "") =>
   textPage("Mails about alerts", `<h1>Mails about alerts</h1><p>${text}</p>${form}`);
@@ -20,7 +20,7 @@ const UNKNOWN = page("This link is not valid.");
  * it, which mail programs send by themselves when a person asks them to (RFC 8058). The token in it is good for nothing
  * else, so no session is needed, nor the server's own page.
  */
-export function alertMailOff(platform: Pick<Platform, "config" | "mongo">): Middleware {
+export function alertMailOff(platform: Stores): Middleware {
   return async (ctx, next) => {
     if (ctx.path !== MAIL_OFF_PATH) return next();
     requestState(ctx).route = MAIL_OFF_PATH;

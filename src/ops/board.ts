@@ -3,7 +3,7 @@ import compose from "koa-compose";
 import { hasOwnOrigin } from "../http/session-cookie.ts";
 import { AppError } from "../lib/errors.ts";
 import { loadLater } from "../lib/lazy.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { ADMIN_PATH, BOARD_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, SignIn, seeOther } from "./sign-in.ts";
 
 // Ten packages, among them a template engine: loaded when the operator opens the board.
@@ -24,9 +24,7 @@ const isAt = (ctx: Context, path: string) => ctx.path === path || ctx.path.start
  * Serves Bull Board at `/admin/queues` to the operator, who signs in with `ADMIN_PASSWORD`; there is no board without it
  * (docs/design.md#browsers).
  */
-export function board(
-  platform: Pick<Platform, "queues" | "config" | "redis" | "keys" | "clock">,
-): Middleware {
+export function board(platform: Stores & Queued): Middleware {
   const { adminPassword } = platform.config;
   if (adminPassword === undefined) return (_ctx, next) => next();
   const signIn = new SignIn(platform, adminPassword);
@@ -63,7 +61,7 @@ function titleOf({ name, data }: { name: string; data?: { source_id?: unknown } 
 }
 
 /** Opens the board at the first request for it. */
-function bullBoard(platform: Pick<Platform, "queues">): Middleware {
+function bullBoard(platform: Queued): Middleware {
   let opened: Middleware | undefined;
   let shown = 0;
   return async (ctx, next) => {
@@ -76,7 +74,7 @@ function bullBoard(platform: Pick<Platform, "queues">): Middleware {
   };
 }
 
-function openBullBoard({ queues }: Pick<Platform, "queues">): Middleware {
+function openBullBoard({ queues }: Queued): Middleware {
   const { KoaAdapter } = koa();
   const { BullMQAdapter } = bullMQ();
   const adapter = new KoaAdapter();

@@ -23,21 +23,16 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { App } from "../models/connection.ts";
 import { Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
-import type { Platform } from "../platform.ts";
+import type { Outbound, Stores } from "../platform.ts";
 import { DASHBOARD_PATH } from "./dashboard.ts";
 import { seeOther } from "./sign-in.ts";
-
-type Deps = Pick<
-  Platform,
-  "config" | "mongo" | "redis" | "keys" | "secrets" | "clock" | "routing" | "egress"
->;
 
 /**
  * Serves the pages of a consent (docs/decisions/0038-connections.md): the one that says which account gets what, and sends
  * the browser on to the app, and the one to which the app sends it back. A cookie binds the two, so that a link to the app
  * alone is worth nothing: a person who grants access to a stranger's account has read its owner's name.
  */
-export function connectionPages(platform: Deps): Middleware {
+export function connectionPages(platform: Stores & Outbound): Middleware {
   return async (ctx, next) => {
     const serve = pageOf(platform, ctx);
     if (serve === null) return next();
@@ -51,7 +46,7 @@ export function connectionPages(platform: Deps): Middleware {
   };
 }
 
-function pageOf(platform: Deps, ctx: Context): (() => Promise<void>) | null {
+function pageOf(platform: Stores & Outbound, ctx: Context): (() => Promise<void>) | null {
   const { path, method } = ctx;
   if (path === RETURN_PATH && method === "GET") {
     requestState(ctx).route = RETURN_PATH;
@@ -64,7 +59,7 @@ function pageOf(platform: Deps, ctx: Context): (() => Promise<void>) | null {
   return method === "GET" || method === "HEAD" ? () => showConsent(platform, ctx, ticket) : null;
 }
 
-async function showConsent(platform: Deps, ctx: Context, ticket: string): Promise<void> {
+async function showConsent(platform: Stores & Outbound, ctx: Context, ticket: string): Promise<void> {
   const request = isToken(ticket) ? await readTicket(platform, ticket) : null;
   if (request === null) throw new ConsentFailed("expired");
   const app = await appOf(platform, request);
@@ -74,7 +69,7 @@ async function showConsent(platform: Deps, ctx: Context, ticket: string): Promis
   sendPage(ctx, 200, text, protocol === "https:" ? protocol : origin);
 }
 
-async function namesOf({ mongo }: Deps, { ownerId, userId }: ConsentRequest) {
+async function namesOf({ mongo }: Stores & Outbound, { ownerId, userId }: ConsentRequest) {
   const [user, organization] = await Promise.all([
     Users(mongo).findById(userId, { email: 1 }).lean(),
     ownerId === userId ? null : Organizations(mongo).findById(ownerId, { name: 1 }).lean(),
@@ -83,7 +78,7 @@ async function namesOf({ mongo }: Deps, { ownerId, userId }: ConsentRequest) {
   return { asker, account: ownerId === userId ? asker : (organization?.name ?? ownerId) };
 }
 
-async function goToApp(platform: Deps, ctx: Context, ticket: string): Promise<void> {
+async function goToApp(platform: Stores & Outbound, ctx: Context, ticket: string): Promise<void> {
   const { publicUrl } = platform.config;
   // A link of a foreign page must not agree for the person.
   requireNoForeignPage(ctx, publicUrl);
@@ -102,7 +97,7 @@ async function goToApp(platform: Deps, ctx: Context, ticket: string): Promise<vo
 const connectionsPage = ({ ownerId }: Pick<ConsentRequest, "ownerId">): string =>
   `${DASHBOARD_PATH}/connections${isId("o", ownerId) ? `?org=${ownerId}` : ""}`;
 
-async function receiveReturn(platform: Deps, ctx: Context): Promise<void> {
+async function receiveReturn(platform: Stores & Outbound, ctx: Context): Promise<void> {
   const browserToken = readSessionCookie(ctx, platform.config.publicUrl, "consent") ?? "";
   const request = await finishConsent(platform, new URLSearchParams(ctx.querystring), browserToken);
   requestState(ctx).ids = { connection_id: request.connectionId };

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Context, Middleware } from "koa";
 import { requestState } from "../http/request-log.ts";
 import { notFound } from "../lib/errors.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 /** The dashboard's own pages; each is the same document, whose script reads the path. */
 export const DASHBOARD_PATH = "/dashboard";
@@ -79,7 +79,7 @@ const assetsOf = (host: string): string =>
  * which is asked for again each time. Other paths are passed to the next middleware. Nothing here needs a session: the
  * page has no data, and what it requests below `/v1` is checked there.
  */
-export function dashboard(platform: Pick<Platform, "config">, folder = BUILT): Middleware {
+export function dashboard(platform: Stores, folder = BUILT): Middleware {
   let built: Built | null = null;
   return async (ctx, next) => {
     const isOurs = ctx.path === DASHBOARD_PATH || ctx.path.startsWith(`${DASHBOARD_PATH}/`);

@@ -4,13 +4,11 @@ import { isSameSecret } from "../lib/ids.ts";
 import { cachedFor } from "../lib/lazy.ts";
 import { withDeadline } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { probeMongo } from "../store/probe-mongo.ts";
 import { probeRedis } from "../store/probe-redis.ts";
 import { SCHEMA } from "../store/schema/migrations.ts";
 import { readState, schemaProblem } from "../store/schema/state.ts";
-
-type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
 
 /** A store that hangs is not ready; a load balancer waits for the response no longer than a few of these. */
 const DEADLINE_MS = 2000;
@@ -27,7 +25,7 @@ interface Readiness {
  * Looks at both stores. Tests a write to each, because PING and `hello` succeed even when a store is full
  * (docs/design.md#stores). The schema is missing once a newer release has removed what this one needs.
  */
-export async function readiness({ redis, mongo, keys }: HealthDeps): Promise<Readiness> {
+export async function readiness({ redis, mongo, keys }: Stores): Promise<Readiness> {
   const probes: Record<string, Promise<unknown>> = {
     redis: probeRedis(redis, keys.writeProbe()),
     mongodb: probeMongo(mongo),
@@ -52,10 +50,10 @@ export async function readiness({ redis, mongo, keys }: HealthDeps): Promise<Rea
 }
 
 type Check = () => Promise<Readiness>;
-const checks = new WeakMap<HealthDeps, Check>();
+const checks = new WeakMap<Stores, Check>();
 
 /** Returns what a look at most a moment ago showed, so that a flood of requests costs the stores no more than one. */
-function recentReadiness(platform: HealthDeps): Promise<Readiness> {
+function recentReadiness(platform: Stores): Promise<Readiness> {
   const check = checks.get(platform) ?? cachedFor(LIMITS.inspectionMs.value, () => readiness(platform));
   checks.set(platform, check);
   return check();
@@ -81,7 +79,7 @@ export const withoutDetails = ({ status, body }: Health): Health => ({
  * of process lacks beside its stores.
  */
 export async function healthOf(
-  platform: HealthDeps,
+  platform: Stores,
   path: string,
   alsoMissing: string[] = [],
 ): Promise<Health | null> {
@@ -97,7 +95,7 @@ export async function healthOf(
 }
 
 /** Serves `/healthz` and `/readyz` in the web process; what is missing is shown to those who may inspect it. */
-export function health(platform: HealthDeps & Pick<Platform, "config">): Middleware {
+export function health(platform: Stores): Middleware {
   return async (ctx, next) => {
     const found = await healthOf(platform, ctx.path);
     if (!found) return next();

@@ -1,6 +1,6 @@
 import type { Middleware } from "koa";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
-import type { Platform } from "../platform.ts";
+import type { Platform, Stores } from "../platform.ts";
 import { DASHBOARD_PATH } from "./dashboard.ts";
 import { BOARD_PATH } from "./sign-in.ts";
 
@@ -22,7 +22,7 @@ function placesOf({ adminPassword }: Platform["config"]): Record<string, [path: 
 }
 
 /** Says at `/` and `/v1` where to go: a page for people, JSON for programs. */
-export function homePage({ config }: Pick<Platform, "config">): Middleware {
+export function homePage({ config }: Stores): Middleware {
   const places = placesOf(config);
   const items = Object.values(places).map(
     ([path, what]) => `<li><a href="${path}">${path}</a>: ${what}</li>`,

@@ -4,7 +4,7 @@ import { cachedFor } from "../lib/lazy.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed, Stores, Working } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { allQueues } from "../queues/index.ts";
 import { shardsOf } from "../queues/shards.ts";
@@ -18,7 +18,7 @@ import { mayInspect } from "./health.ts";
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Times every request under its route's pattern; a path never becomes a label. */
-export function timeRequests({ metrics }: Pick<Platform, "metrics">): Middleware {
+export function timeRequests({ metrics }: Observed): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
     try {
@@ -34,14 +34,14 @@ export function timeRequests({ metrics }: Pick<Platform, "metrics">): Middleware
 }
 
 /** Returns a function that exposes a process's metrics as they were at most a moment ago. */
-export const recentMetrics = ({ metrics }: Pick<Platform, "metrics">) =>
+export const recentMetrics = ({ metrics }: Observed) =>
   cachedFor(LIMITS.inspectionMs.value, () => metrics.expose());
 
 /**
  * `GET /metrics` in Prometheus' text format (docs/metrics.md), for those who have `METRICS_TOKEN`. Without one set,
  * the path does not exist.
  */
-export function exposeMetrics(platform: Pick<Platform, "metrics" | "config">): Middleware {
+export function exposeMetrics(platform: Stores & Observed): Middleware {
   const { metricsToken } = platform.config;
   const expose = recentMetrics(platform);
   return async (ctx, next) => {
@@ -60,10 +60,8 @@ export function exposeMetrics(platform: Pick<Platform, "metrics" | "config">): M
   };
 }
 
-type CollectDeps = Pick<Platform, "metrics" | "queues" | "mongo" | "redis" | "keys" | "clock">;
-
 /** Exposes what all processes share; web processes call this, workers don't. */
-export function collectInstallation(platform: CollectDeps): void {
+export function collectInstallation(platform: Working): void {
   const { metrics } = platform;
   metrics.collectGauges(["queue_jobs", "queue_oldest_waiting_seconds"], () => collectQueues(platform));
   metrics.collectGauges(["webhooks", "deliveries_oldest_due_seconds"], () => collectDeliveries(platform));
@@ -76,7 +74,7 @@ export function collectInstallation(platform: CollectDeps): void {
   });
 }
 
-async function collectQueues({ metrics, queues, clock }: CollectDeps): Promise<void> {
+async function collectQueues({ metrics, queues, clock }: Working): Promise<void> {
   for (const { name } of allQueues) {
     const totals: Record<string, number> = {};
     let seconds = 0;
@@ -93,7 +91,7 @@ async function collectQueues({ metrics, queues, clock }: CollectDeps): Promise<v
   }
 }
 
-async function collectSweeps(platform: CollectDeps): Promise<void> {
+async function collectSweeps(platform: Working): Promise<void> {
   const [aside, progress] = await Promise.all([listSetAside(platform), readSweepProgress(platform)]);
   for (const step of STEP_NAMES) {
     platform.metrics.set("set_aside_items", aside.filter(item => item.step === step).length, { step });
@@ -106,7 +104,7 @@ async function collectSweeps(platform: CollectDeps): Promise<void> {
   }
 }
 
-async function collectDeliveries({ metrics, mongo, clock }: CollectDeps): Promise<void> {
+async function collectDeliveries({ metrics, mongo, clock }: Working): Promise<void> {
   const [failing, disabled, oldest] = await Promise.all([
     Webhooks(mongo)
       .countDocuments({ active: true, failing_since_ms: { $gt: 0 } })

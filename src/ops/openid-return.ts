@@ -10,21 +10,16 @@ import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../http/se
 import { AppError } from "../lib/errors.ts";
 import { OpenIdError } from "../openid/openid-error.ts";
 import type { OpenIdProvider } from "../openid/provider.ts";
-import type { Platform } from "../platform.ts";
+import type { Outbound, Stores } from "../platform.ts";
 import { DASHBOARD_PATH } from "./dashboard.ts";
 import { seeOther } from "./sign-in.ts";
-
-type Deps = Pick<
-  Platform,
-  "config" | "openid" | "secrets" | "clock" | "mongo" | "redis" | "keys" | "routing" | "log"
->;
 
 /**
  * Serves the address to which an OpenID provider sends browsers back (docs/decisions/0028-openid-connect.md): starts a
  * session and goes on to the page that was asked for, or to the sign-in page with the name of the problem, for which that
  * page has a sentence. Nothing of the request gets into the page, an address or a log.
  */
-export function openIdReturn(platform: Deps): Middleware {
+export function openIdReturn(platform: Stores & Outbound): Middleware {
   const { openid } = platform;
   if (!openid) return (_ctx, next) => next();
   return async (ctx, next) => {
@@ -50,7 +45,7 @@ export function openIdReturn(platform: Deps): Middleware {
 }
 
 /** Starts the session of the person who returns, and returns the page to show. Throws OpenIdError, NotLetIn and AppError. */
-async function signIn(platform: Deps, openid: OpenIdProvider, ctx: Context): Promise<string> {
+async function signIn(platform: Stores & Outbound, openid: OpenIdProvider, ctx: Context): Promise<string> {
   const { config } = platform;
   const pending = await claimPending(platform, ctx);
   const limitGuesses = (isRight: boolean) =>
@@ -71,7 +66,7 @@ async function signIn(platform: Deps, openid: OpenIdProvider, ctx: Context): Pro
 }
 
 /** Returns the sign-in that this browser began with this state, and uses it up. Throws NotLetIn if there is none. */
-async function claimPending(platform: Deps, ctx: Context): Promise<PendingSignIn> {
+async function claimPending(platform: Stores & Outbound, ctx: Context): Promise<PendingSignIn> {
   const { publicUrl } = platform.config;
   const cookie = sessionCookieOf(publicUrl, "signIn") ?? missing();
   const state = ctx.query.state;

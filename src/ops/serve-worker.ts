@@ -1,16 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createBoundedServer } from "../http/bounded-server.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import { healthOf, mayInspectWorker, withoutDetails } from "./health.ts";
 import { recentMetrics } from "./metrics.ts";
-
-type Deps = Pick<Platform, "redis" | "mongo" | "keys" | "metrics" | "config" | "log" | "sandboxHealth">;
 
 /**
  * Serves a worker's `/healthz`, `/readyz` and `/metrics` on `WORKER_PORT`, as the web process does on its own port, to
  * anybody who can reach that port unless `METRICS_TOKEN` is set. Rejects if the port is taken.
  */
-export async function serveWorker(platform: Deps): Promise<Server> {
+export async function serveWorker(platform: Calling): Promise<Server> {
   const expose = recentMetrics(platform);
   const server = createBoundedServer((request, response) => {
     respond(platform, request, { response, expose }).catch((error: unknown) => {
@@ -26,7 +24,7 @@ export async function serveWorker(platform: Deps): Promise<Server> {
 }
 
 async function respond(
-  platform: Deps,
+  platform: Calling,
   request: IncomingMessage,
   { response, expose }: { response: ServerResponse; expose: ReturnType<typeof recentMetrics> },
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { createGuessLimit } from "../http/rate-limit.ts";
 import { isSameSecret } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 /** Everything for the operator is below this path, and so is the cookie: endpoints of sources never receive it. */
 export const ADMIN_PATH = "/admin";
@@ -36,16 +36,14 @@ const SIGN_OUT_PAGE = textPage(
     `<p><a href="${BOARD_PATH}">Back to the queues</a></p>`,
 );
 
-type Deps = Pick<Platform, "config" | "redis" | "keys" | "clock">;
-
 /** The board's door: who is signed in, and the pages that sign in and out (docs/design.md#browsers). */
 export class SignIn {
-  readonly #platform: Deps;
+  readonly #platform: Stores;
   readonly #password: string;
   readonly #sessions: Sessions;
   readonly #limitGuesses;
 
-  constructor(platform: Deps, password: string) {
+  constructor(platform: Stores, password: string) {
     const { config, redis, keys } = platform;
     this.#platform = platform;
     this.#password = password;

@@ -4,7 +4,7 @@ import { groupBy } from "../lib/lists.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import { RunRecords } from "../models/run.ts";
 import { Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { emissions, readEmissionsJob } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
@@ -15,7 +15,6 @@ import { repairEach } from "../store/repair-each.ts";
 import { ofAccount } from "../store/run-queue.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "config" | "clock" | "log">;
 /** Without its body, which may be half a megabyte. */
 type Due = Omit<Accepted, "body">;
 
@@ -28,20 +27,20 @@ const BODIES = 16;
  * Redis was lost, or a failover lost its last writes, or a process died before it enqueued. It has the same identity as
  * before. Each batch is put off, ever longer with its age, so the index itself says where the next one begins.
  */
-export function beginAcceptedSweep(platform: Deps): SweepBatch {
+export function beginAcceptedSweep(platform: Stores & Queued): SweepBatch {
   const sweep = new AcceptedSweep(platform);
   return () => sweep.next();
 }
 
 class AcceptedSweep {
-  readonly #platform: Deps;
+  readonly #platform: Stores & Queued;
   /** Fixed: what becomes due again while the turn lasts belongs to the next turn. */
   readonly #now: Date;
   readonly #nextBatch: () => Promise<FairBatch<Due>>;
   /** Rows deleted by the present batch. */
   #deleted = 0;
 
-  constructor(platform: Deps) {
+  constructor(platform: Stores & Queued) {
     this.#platform = platform;
     this.#now = new Date(platform.clock());
     this.#nextBatch = openFairBatches(BATCH, (which, size) => this.#find(which, size));

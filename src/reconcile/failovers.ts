@@ -2,14 +2,12 @@ import type { Connection, mongo } from "mongoose";
 import { AcceptedWork } from "../models/accepted.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { fieldOf } from "../store/info.ts";
 import { infoOfMasters } from "../store/masters.ts";
 import { MAX_PUT_OFF_MS } from "../store/put-off.ts";
 import { asUnavailable } from "../store/redis.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
-
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock">;
 
 /** Rows of an index read in one batch. */
 const BATCH = 5000;
@@ -63,7 +61,7 @@ interface Pass {
  * the sweeps have put off. The job of such an item may be lost, and its next look may be as far away as the time that it had
  * waited. Items that were not put off are looked at soon enough. Repairs nothing by itself.
  */
-export function beginFailoverSweep(platform: Deps): SweepBatch {
+export function beginFailoverSweep(platform: Stores): SweepBatch {
   return async cursor => {
     const pass = cursor === null ? await beginPass(platform) : (JSON.parse(cursor) as Pass);
     if (!pass) return { repaired: 0, next: null };
@@ -80,15 +78,16 @@ export function beginFailoverSweep(platform: Deps): SweepBatch {
 }
 
 /** Returns null if the masters are those of the last pass. */
-async function beginPass({ redis, keys, clock }: Deps): Promise<Pass | null> {
-  const ids = await readMasterIds({ redis });
+async function beginPass(platform: Stores): Promise<Pass | null> {
+  const { redis, keys, clock } = platform;
+  const ids = await readMasterIds(platform);
   if (ids === (await redis.get(keys.knownMasters()))) return null;
   const startedAtMs = clock();
   return { ids, startedAtMs, at: 0, doneMs: startedAtMs };
 }
 
 /** Each start of a server has an id of its own. */
-async function readMasterIds({ redis }: Pick<Platform, "redis">): Promise<string> {
+async function readMasterIds({ redis }: Stores): Promise<string> {
   try {
     const infos = await infoOfMasters(redis, "server");
     return infos
@@ -101,7 +100,11 @@ async function readMasterIds({ redis }: Pick<Platform, "redis">): Promise<string
 }
 
 /** Makes the next items due that were put off before the pass began; returns up to which moment, or null at the end. */
-async function makeDue({ mongo }: Deps, swept: Swept, { startedAtMs, doneMs }: Pass): Promise<number | null> {
+async function makeDue(
+  { mongo }: Stores,
+  swept: Swept,
+  { startedAtMs, doneMs }: Pass,
+): Promise<number | null> {
   const { items, due, which, putOff, isDate } = swept;
   const moment = (ms: number) => (isDate ? new Date(ms) : ms);
   const untilMs = startedAtMs + MAX_PUT_OFF_MS;

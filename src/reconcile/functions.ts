@@ -1,6 +1,6 @@
 import { EVENT_KEPT_SECONDS } from "../models/event.ts";
 import { AutoSubscriptions, StoredFunctions, Subscriptions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 
 const BATCH = 200;
@@ -10,7 +10,7 @@ export const FUNCTIONS_BOUNDS: SweepBounds = { batches: 10, everyMs: 3_600_000 }
  * Deletes functions that no subscription and no auto subscription has had for as long as deliveries are kept: those of a subscription that was deleted
  * with its emitter still go through its function (docs/functions.md).
  */
-export function beginFunctionSweep({ mongo, clock }: Pick<Platform, "mongo" | "clock">): SweepBatch {
+export function beginFunctionSweep({ mongo, clock }: Stores): SweepBatch {
   return async cursor => {
     const functions = StoredFunctions(mongo);
     const batch = await functions

@@ -1,4 +1,4 @@
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { openedQueue, type QueueDeclaration } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import { runs } from "../queues/runs.ts";
@@ -8,13 +8,11 @@ import { mastersOf } from "../store/masters.ts";
 /** Each part reads something of the others' share: of an index, or of a scan. */
 const MAX_PARTS = 8;
 
-type Deps = Pick<Platform, "queues" | "redis">;
-
 /**
  * Returns into how many parts a step is divided now: as many as its queue has shards, up to eight, or Redis masters. The
  * others are short by nature, or keep an order (docs/decisions/0020-sweeps.md).
  */
-export function countParts(platform: Deps, step: StepName): number {
+export function countParts(platform: Stores & Queued, step: StepName): number {
   const shards = (queue: QueueDeclaration) => shardsOf(openedQueue(platform.queues, queue)).length;
   switch (step) {
     case "run_queues":

@@ -1,17 +1,15 @@
 import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { notifyAgain } from "../queues/enqueue-run.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
-
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "clock" | "log">;
 
 /** 5,000 sources a turn of each part, whose runs wait for their turn: each is some commands. */
 export const RUN_QUEUES_BOUNDS: SweepBounds = { batches: 25, everyMs: 0 };
 
 /** Notifies the workers of runs that have waited for `graceMs` while no worker holds their source's lease. */
-export function beginRunQueueSweep(platform: Deps, graceMs: number, part: Part): SweepBatch {
+export function beginRunQueueSweep(platform: Stores & Queued, graceMs: number, part: Part): SweepBatch {
   const beforeMs = platform.clock() - graceMs;
   return async cursor => {
     const { listed, next } = await platform.runQueue.findListed(beforeMs, cursor, part);

@@ -5,7 +5,7 @@ import { SLOTS_PER_MS } from "../lib/ids.ts";
 import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { archiveEvents } from "../store/archive-events.ts";
 import { EventArchives, hereSince } from "../store/event-archive.ts";
 import { SILENT_EMITTER_MS } from "../store/event-log.ts";
@@ -14,8 +14,6 @@ import { repairAll, repairEach } from "../store/repair-each.ts";
 import { restoreEvents } from "../store/restore-events.ts";
 import { scanKeys } from "../store/scan-keys.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
-
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "clock" | "log">;
 
 const STEP = "silent_emitters";
 /** Keys of any kind looked at in one batch: a millisecond of Redis' time. */
@@ -31,7 +29,7 @@ const ARCHIVED_AT_ONCE = 20;
  * present time first, and moved when they were silent for so long again (docs/decisions/0032-memory-by-activity.md).
  */
 export function beginSilentEmitterSweep(
-  platform: Deps,
+  platform: Stores,
   part: Part,
   silentMs = SILENT_EMITTER_MS,
 ): SweepBatch {
@@ -67,7 +65,7 @@ const EMITTER_KEY = /:\{([^{}]+)\}:(events-place|last-score|drops)$/;
 
 /** Sorts out the emitters that seem to be silent, and those of which Redis has something and no place. */
 async function lookAt(
-  { redis, keys, clock }: Deps,
+  { redis, keys, clock }: Stores,
   found: string[],
   silentMs: number,
 ): Promise<{ silent: string[]; unplaced: string[] }> {
@@ -94,10 +92,11 @@ async function lookAt(
 }
 
 /** Returns which of the emitters exist: true for those that are neither being deployed nor deleted. */
-async function findExisting({ mongo }: Deps, ids: string[]): Promise<Map<string, boolean>> {
+async function findExisting(platform: Stores, ids: string[]): Promise<Map<string, boolean>> {
+  const { mongo } = platform;
   if (ids.length === 0) return new Map();
   const [accounts, sources, workflows] = await Promise.all([
-    findAccounts({ mongo }, ids.filter(isAccountId)),
+    findAccounts(platform, ids.filter(isAccountId)),
     Sources(mongo)
       .find({ _id: { $in: ids } }, { state: 1 })
       .lean(),
@@ -111,7 +110,7 @@ async function findExisting({ mongo }: Deps, ids: string[]): Promise<Map<string,
   ]);
 }
 
-async function archive(platform: Deps, emitterIds: string[], silentMs: number): Promise<number> {
+async function archive(platform: Stores, emitterIds: string[], silentMs: number): Promise<number> {
   const archived = await archiveEvents(platform, emitterIds, silentMs);
   // One that was deleted in between would leave its archive behind for ever.
   const existing = await findExisting(platform, archived);

@@ -1,17 +1,12 @@
 import { unixSeconds } from "../lib/time.ts";
 import { BEGUN, type Source, type SourceState, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import { enqueueDeactivation } from "../sources/change.ts";
 import { abandonDeployment, enqueueSourceDeletion, finishDeletion } from "../sources/delete-source.ts";
 import { repairEach } from "../store/repair-each.ts";
 import { ofAccount } from "../store/run-queue.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
-
-type Deps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "eventLog" | "routing" | "clock" | "log"
->;
 
 const BATCH = 200;
 /** The request that deploys a source gives up long before. */
@@ -21,7 +16,7 @@ const DEPLOYING_MS = 15 * 60_000;
  * Enqueues the deletion of sources that have been in the state `deleting` for `graceMs` and whose run queue is empty, and
  * ends the deletion of those that were deactivated.
  */
-export function beginDeletionSweep(platform: Deps, graceMs: number): SweepBatch {
+export function beginDeletionSweep(platform: Stores & Queued, graceMs: number): SweepBatch {
   return sweepState(platform, "deleting", {
     step: "deleting",
     olderThanMs: graceMs,
@@ -38,7 +33,7 @@ export function beginDeletionSweep(platform: Deps, graceMs: number): SweepBatch 
 }
 
 /** Deletes sources whose deployment was given up by its request long ago. */
-export function beginDeploymentSweep(platform: Deps): SweepBatch {
+export function beginDeploymentSweep(platform: Stores & Queued): SweepBatch {
   return sweepState(platform, "deploying", {
     step: "deploying",
     olderThanMs: DEPLOYING_MS,
@@ -62,7 +57,7 @@ interface StateSweep {
 
 /** Goes through the sources in a state by id. */
 function sweepState(
-  platform: Deps,
+  platform: Stores & Queued,
   state: SourceState,
   { step, olderThanMs, repair }: StateSweep,
 ): SweepBatch {
@@ -87,7 +82,7 @@ const BEGUN_MS = 5 * 60_000;
  * Has changes undone that began and of which the run queue no longer knows, for example because Redis lost its data:
  * their hooks may have switched a source off that says it is active. A source that was switched off has its hook called.
  */
-export function beginChangeSweep(platform: Deps): SweepBatch {
+export function beginChangeSweep(platform: Stores & Queued): SweepBatch {
   const beforeMs = platform.clock() - BEGUN_MS;
   return async cursor => {
     const sources = await Sources(platform.mongo)
@@ -106,7 +101,10 @@ export function beginChangeSweep(platform: Deps): SweepBatch {
   };
 }
 
-async function undoIfLost(platform: Deps, { _id, owner_id, state, begun }: Begun): Promise<boolean> {
+async function undoIfLost(
+  platform: Stores & Queued,
+  { _id, owner_id, state, begun }: Begun,
+): Promise<boolean> {
   if (!begun || state === "deleting" || (await platform.runQueue.length(_id)) > 0) return false;
   if (state === "deploying") return await abandonDeployment(platform, { _id, owner_id });
   if (begun.stage === "switched-off") {

@@ -2,11 +2,11 @@ import { hasId, hasNumber, ofPart, type Part } from "../lib/part.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, Sources, type StoredTimer, TICKING, TIMERS_CHANGED } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Working } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
 import { shardsOf } from "../queues/shards.ts";
-import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
+import { tick, tickRunId } from "../runs/tick.ts";
 import { isTooLate, lastDueMs } from "../sources/next-due.ts";
 import {
   activeTimer,
@@ -20,8 +20,6 @@ import {
 } from "../sources/timer-scheduler.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
-
-type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
 const BATCH = 500;
 /** A timer whose next tick is overdue by this much may have stopped; so has one that is set this much too late. */
@@ -42,7 +40,7 @@ const IS_TICKING = { active: true, state: "ready", timer: { $type: "object" } } 
  * with the timers that are most likely wrong, however many there are: the overdue ones, and those of sources that were
  * changed a moment ago.
  */
-export function beginTimerSweep(platform: TimerPlatform, part: Part): SweepBatch {
+export function beginTimerSweep(platform: Working, part: Part): SweepBatch {
   const seen = new Set<string>();
   const repairUnseen = async (sources: TickingSource[]): Promise<number> => {
     const unseen: TickingSource[] = [];
@@ -76,10 +74,7 @@ export function beginTimerSweep(platform: TimerPlatform, part: Part): SweepBatch
  * Returns sources of a part whose scheduler should have ticked before now, of those on each shard that are overdue for the
  * longest: a part holds sources of all shards.
  */
-async function findOverdue(
-  { mongo, redis, queues, clock }: TimerPlatform,
-  part: Part,
-): Promise<TickingSource[]> {
+async function findOverdue({ mongo, redis, queues, clock }: Working, part: Part): Promise<TickingSource[]> {
   const overdue = await Promise.all(
     shardsOf(openedQueue(queues, runs)).map(shard =>
       redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH * part.of),
@@ -93,7 +88,7 @@ async function findOverdue(
 }
 
 /** Returns sources of a part that were changed a moment ago, the last ones. */
-async function findChanged({ mongo, clock }: TimerPlatform, part: Part): Promise<TickingSource[]> {
+async function findChanged({ mongo, clock }: Working, part: Part): Promise<TickingSource[]> {
   const updated_at = { $gte: unixSeconds(clock() - CHANGED_MS) };
   const ids = part.of === 1 ? {} : { _id: ofPart(part) };
   return await Sources(mongo)
@@ -105,7 +100,7 @@ async function findChanged({ mongo, clock }: TimerPlatform, part: Part): Promise
 }
 
 /** Repairs those of the timers that are not as they should be; returns how many. */
-async function repairTimers(platform: TimerPlatform, sources: TickingSource[]): Promise<number> {
+async function repairTimers(platform: Working, sources: TickingSource[]): Promise<number> {
   const schedulers = await readSchedulers(
     platform,
     sources.map(({ _id }) => _id),
@@ -133,7 +128,7 @@ function isRight(timer: StoredTimer, scheduler: TimerScheduler | undefined, nowM
 }
 
 /** Removes job schedulers whose source is gone or must not tick (docs/design.md#guarantee-7). */
-export function beginSchedulerSweep(platform: TimerPlatform, part: Part): SweepBatch {
+export function beginSchedulerSweep(platform: Working, part: Part): SweepBatch {
   const shards = shardsOf(openedQueue(platform.queues, runs)).filter((_, number) => hasNumber(part, number));
   return async cursor => {
     const [shard, at] = shardAndCursor(cursor);
@@ -161,7 +156,7 @@ function shardAndCursor(cursor: string | null): [shard: number, cursor: string] 
   return at === undefined ? [0, shard] : [Number(shard), at];
 }
 
-async function removeUnlessTicking(platform: TimerPlatform, key: string): Promise<boolean> {
+async function removeUnlessTicking(platform: Working, key: string): Promise<boolean> {
   // Read again: the source may have been created in between.
   const source = await Sources(platform.mongo).findById(key).lean();
   if (source && activeTimer(source)) return false;
@@ -170,7 +165,7 @@ async function removeUnlessTicking(platform: TimerPlatform, key: string): Promis
 }
 
 async function repair(
-  platform: TimerPlatform,
+  platform: Working,
   source: TickingSource,
   timer: StoredTimer,
   scheduler: TimerScheduler | undefined,
@@ -189,7 +184,7 @@ async function repair(
  * counted.
  */
 async function hasStopped(
-  platform: TimerPlatform,
+  platform: Working,
   scheduler: { key: string; next?: number },
   timer: StoredTimer,
 ): Promise<boolean> {
@@ -207,11 +202,7 @@ async function hasStopped(
 }
 
 /** Ticks for the last moment that a cron timer missed without a scheduler, for example because Redis was lost. */
-async function tickForMissed(
-  platform: TimerPlatform,
-  source: TickingSource,
-  timer: StoredTimer,
-): Promise<void> {
+async function tickForMissed(platform: Working, source: TickingSource, timer: StoredTimer): Promise<void> {
   const dueAtMs = lastDueMs(timer, platform.clock());
   // A moment before the source's last change does not belong to this timer.
   if (dueAtMs === null || dueAtMs <= source.updated_at * 1000) return;

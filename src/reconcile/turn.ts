@@ -1,4 +1,4 @@
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import {
   readUnitProgress,
   type SweepProgress,
@@ -6,8 +6,6 @@ import {
   type SweepUnit,
   writeSweepProgress,
 } from "../store/sweep-turns.ts";
-
-type Deps = Pick<Platform, "redis" | "keys" | "clock">;
 
 interface TurnOptions {
   /** Milliseconds after which the turn ends with the batch under way; the next turn continues there. */
@@ -23,7 +21,7 @@ interface TurnOptions {
  * used up or it must end. Throws as the step does; then the same batch comes first in the next turn.
  */
 export async function runTurn(
-  platform: Deps,
+  platform: Stores,
   { name, step, part }: SweepUnit,
   options: TurnOptions,
 ): Promise<void> {

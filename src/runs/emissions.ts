@@ -1,7 +1,7 @@
 import { isDeeperThan } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { CallError, Emit, LogLine } from "../sandbox/protocol.ts";
 
@@ -28,7 +28,7 @@ export function emissionsOf(
   source: Emitter,
   cause: Cause,
   result: { emits: Emit[]; logs: LogLine[]; error?: CallError | undefined },
-  platform: Pick<Platform, "config">,
+  platform: Stores,
 ): Emission[] {
   const emission = (suffix: string, name: string, event: unknown, summary?: string): Emission => ({
     emitter_id: source._id,
@@ -62,12 +62,7 @@ export const recordedError = ({ code, message }: CallError): { code: string; mes
 });
 
 /** An error event with what caused it (docs/rest-api.md#event-summary). */
-export function errorEvent(
-  source: Emitter,
-  cause: Cause,
-  error: CallError,
-  platform: Pick<Platform, "config">,
-) {
+export function errorEvent(source: Emitter, cause: Cause, error: CallError, platform: Stores) {
   const ts = new Date(cause.at_ms).toISOString();
   return {
     original_event: withinDepth(cause.event),

@@ -1,7 +1,7 @@
 import { deleteKeptLater } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { notifyRuns } from "../queues/enqueue-run.ts";
 import {
@@ -248,6 +248,6 @@ async function rejectOrRethrow(
   return { ...ids, outcome: error.code };
 }
 
-async function hasWaitingJobs(platform: Pick<Platform, "queues">): Promise<boolean> {
+async function hasWaitingJobs(platform: Queued): Promise<boolean> {
   return (await countJobs(openedQueue(platform.queues, runs), "waiting", "prioritized")) > 0;
 }

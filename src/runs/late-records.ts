@@ -4,7 +4,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
 import type { BeforeWrites } from "../store/replicas.ts";
 import { forgetSettled } from "../store/settled-runs.ts";
@@ -181,7 +181,7 @@ export async function finishSettled(platform: Deps, all: Settled[]): Promise<voi
 }
 
 /** Stores records; one that is stored already stays as it is. */
-async function storeRecords({ mongo }: Pick<Platform, "mongo">, records: RunRecord[]): Promise<void> {
+async function storeRecords({ mongo }: Stores, records: RunRecord[]): Promise<void> {
   try {
     await RunRecords(mongo).insertMany(records, { ordered: false, lean: true });
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Platform } from "../platform.ts";
+import type { Queued } from "../platform.ts";
 import type { Acked } from "../store/run-queue.ts";
 import { LeaseLost } from "./record.ts";
 
@@ -10,13 +10,7 @@ export class Lease {
   #lost: unknown;
 
   /** `job` is the job's own signal; `leaseMs` the milliseconds until an unrenewed lease expires. */
-  constructor(
-    platform: Pick<Platform, "runQueue">,
-    sourceId: string,
-    token: string,
-    leaseMs: number,
-    job: AbortSignal,
-  ) {
+  constructor(platform: Queued, sourceId: string, token: string, leaseMs: number, job: AbortSignal) {
     this.#job = job;
     job.addEventListener("abort", this.#onJobAborted);
     const renew = () =>

@@ -1,11 +1,11 @@
 import { countRuns } from "../accounts/usage.ts";
 import { loadCode } from "../components/stored-bundle.ts";
-import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
+import { connectProps } from "../connections/connect-props.ts";
 import { callErrorOf } from "../connections/look-up.ts";
 import { noteUse, type UsedToken } from "../connections/note-use.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling } from "../platform.ts";
 import { propValuesForRun } from "../props/configure.ts";
 import { boundProp } from "../props/dynamic-props.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
@@ -87,7 +87,7 @@ interface BoundProps extends Pick<CallRequest, "props" | "added"> {
  * `connectProps` does.
  */
 export async function boundProps(
-  platform: ConnectDeps & Pick<Platform, "config">,
+  platform: Calling,
   source: Pick<Source, "owner_id" | "configured_props" | "dynamic_props" | "endpoint">,
   component: Pick<Component, "description" | "adds_slash">,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import { enqueueEmissionJobs } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Working } from "../platform.ts";
 import type { Emission, EmissionsJob } from "../queues/emissions.ts";
 import { jobOf, packBySize } from "../queues/publish-emissions.ts";
 import { countDrop } from "../store/drops.ts";
@@ -15,21 +15,6 @@ import type { SweepBatch } from "../store/sweep-turns.ts";
 const BATCH = 50;
 /** Jobs enqueued in one round trip: few, so that what others need of the thread and of Redis comes in between. */
 const JOBS_PER_ROUND_TRIP = 2;
-
-type Deps = Pick<
-  Platform,
-  | "mongo"
-  | "queues"
-  | "eventLog"
-  | "clock"
-  | "redis"
-  | "keys"
-  | "metrics"
-  | "activity"
-  | "log"
-  | "config"
-  | "replicas"
->;
 type Outbox = Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox" | "outbox_score">;
 
 /** An emission as the record holds it, and its position in the emitter's order. */
@@ -48,7 +33,7 @@ export type Sender = Pick<RunRecord, "_id" | "source_id" | "owner_id">;
  * given up, logged and counted as `invalid`: its source goes on (docs/design.md#guarantee-8). Returns how many there were.
  * Throws `unavailable`.
  */
-export async function sendOutbox(platform: Deps, record: Outbox): Promise<number> {
+export async function sendOutbox(platform: Working, record: Outbox): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
   // Reserved, so that events keep the order of their emissions although many workers handle them at once. The record has
@@ -73,10 +58,7 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
 }
 
 /** Whether replicas of Redis hold what was enqueued since `before`. */
-export async function isHeld(
-  { replicas }: Pick<Platform, "replicas">,
-  before: BeforeWrites,
-): Promise<boolean> {
+export async function isHeld({ replicas }: Queued, before: BeforeWrites): Promise<boolean> {
   return await replicas.confirm(before).then(
     () => true,
     () => false,
@@ -92,7 +74,7 @@ const emissionOf = ({ text, score, emission }: Waiting): Emission => ({
 });
 
 /** Enqueues emissions, as `sendOutbox` does. Throws `unavailable`. */
-export async function enqueueEmissions(platform: Deps, sender: Sender, waiting: Waiting[]): Promise<void> {
+export async function enqueueEmissions(platform: Working, sender: Sender, waiting: Waiting[]): Promise<void> {
   const bytes = bytesOf(waiting);
   const isCounted = bytes >= COUNTED_FROM_BYTES;
   if (isCounted) await countEmissionBytes(platform, sender.owner_id, bytes);
@@ -104,7 +86,7 @@ export async function enqueueEmissions(platform: Deps, sender: Sender, waiting: 
 
 /** Enqueues jobs; if they can't be, each emission by itself, so that a bad one is given up without the others. */
 async function enqueueOrGiveUp(
-  platform: Deps,
+  platform: Working,
   record: Sender,
   jobs: Waiting[][],
   isCounted: boolean,
@@ -125,7 +107,7 @@ async function enqueueOrGiveUp(
   }
 }
 
-async function giveUp(platform: Deps, record: Sender, { text }: Waiting, error: unknown): Promise<void> {
+async function giveUp(platform: Working, record: Sender, { text }: Waiting, error: unknown): Promise<void> {
   if (isUnavailable(error)) throw error;
   const ids = { source_id: record.source_id, run_id: record._id, bytes: text.length };
   platform.log.error({ ...ids, err: error }, "emission can't be enqueued and is given up");
@@ -138,7 +120,7 @@ const isUnavailable = (error: unknown) => error instanceof AppError && error.cod
  * Sends the outboxes that a crash between record and enqueue left behind for `graceMs`, by the time of their record. Its
  * cursor is that time and the record's id.
  */
-export function beginOutboxSweep(platform: Deps, graceMs: number): SweepBatch {
+export function beginOutboxSweep(platform: Working, graceMs: number): SweepBatch {
   const before = new Date(platform.clock() - graceMs);
   return async cursor => {
     const [atMs = "0", afterId = ""] = cursor?.split(" ") ?? [];
@@ -168,7 +150,7 @@ export function beginOutboxSweep(platform: Deps, graceMs: number): SweepBatch {
 }
 
 /** Read one at a time: an outbox may be 8 MB. */
-async function sendLost(platform: Deps, runId: string): Promise<boolean> {
+async function sendLost(platform: Working, runId: string): Promise<boolean> {
   const record = await RunRecords(platform.mongo).findById(runId).lean();
   return record !== null && (await sendOutbox(platform, record)) > 0;
 }

@@ -3,7 +3,7 @@ import { countRuns } from "../accounts/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { RunRecord } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed } from "../platform.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type CallError, SANDBOX_LOST } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
@@ -157,7 +157,7 @@ export function outcomeLabel(outcome: string): string {
 }
 
 /** Counts a recorded run for its source and its account, and shows it to live views. A part of an outbox is not a run. */
-function noteRun({ activity }: Pick<Platform, "activity">, record: RunRecord): void {
+function noteRun({ activity }: Observed, record: RunRecord): void {
   const { _id, source_id, owner_id, kind, error } = record;
   if (kind === "part") return;
   activity.count([owner_id, source_id], error ? ["runs", "run_errors"] : ["runs"]);

@@ -3,7 +3,7 @@ import { Breaks } from "../fairness/thread.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import { SourceMemories } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { holdForEmissions } from "../webhooks/hold-for-emissions.ts";
@@ -14,8 +14,6 @@ const PART_BYTES = 8 * 1024 * 1024;
 
 /** How long a run is listed. Milliseconds. */
 const RUN_KEPT_MS = LIMITS.runKept.value;
-
-type RecordDeps = Pick<Platform, "mongo" | "clock" | "eventLog" | "routing" | "redis" | "keys">;
 
 export interface FinishedRun
   extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at" | "expires_at"> {
@@ -32,14 +30,14 @@ export class LeaseLost extends Error {
   }
 }
 
-export async function readMemory(platform: Pick<Platform, "mongo">, sourceId: string): Promise<Memory> {
+export async function readMemory(platform: Stores, sourceId: string): Promise<Memory> {
   const stored = await SourceMemories(platform.mongo).findById(sourceId).lean();
   if (!stored) return emptyMemory();
   return { db: JSON.parse(stored.db), dedupe: JSON.parse(stored.dedupe), version: stored.version };
 }
 
 /** Returns the existing records of these runs, including further parts of their outboxes, in order. */
-export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string[]): Promise<RunRecord[]> {
+export async function findRuns(platform: Stores, runIds: string[]): Promise<RunRecord[]> {
   const records = await RunRecords(platform.mongo)
     .find({ _id: { $in: runIds } })
     .lean();
@@ -63,7 +61,7 @@ export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string
  * the same transaction. The emissions' scores are reserved before, in order. Returns the records. Throws LeaseLost.
  */
 export async function recordRuns(
-  platform: RecordDeps,
+  platform: Stores,
   runs: FinishedRun[],
   memory?: Memory,
   also?: (session: ClientSession) => Promise<void>,
@@ -110,17 +108,13 @@ export const recordsOf = (runs: FinishedRun[], now: number): RunRecord[] =>
   }));
 
 /** Has ordered webhooks wait for these emissions of an account, from before their event ids are given. */
-export async function holdFor(
-  platform: Pick<Platform, "mongo" | "routing" | "redis" | "keys">,
-  ownerId: string,
-  emissions: Emission[],
-): Promise<void> {
+export async function holdFor(platform: Stores, ownerId: string, emissions: Emission[]): Promise<void> {
   const owned = emissions.map(({ emitter_id, emit_id }) => ({ emitter_id, emit_id, ownerId }));
   await holdForEmissions(platform, owned);
 }
 
 async function writeMemory(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   sourceId: string,
   memory: Memory,
   session: ClientSession,

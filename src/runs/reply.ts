@@ -1,9 +1,9 @@
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type Reply, sendReply } from "../queues/replies.ts";
 
 /** Sends a message to the process that waits for this run, if any. */
 export async function reply(
-  platform: Pick<Platform, "redis" | "keys">,
+  platform: Stores,
   to: { run_id: string; reply_to?: string | undefined },
   message: Reply,
 ): Promise<void> {

@@ -3,13 +3,13 @@ import { page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { ownSource } from "../sources/routes.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { traceIdOf } from "../tracing/trace-context.ts";
 import { RunFilter, RunView } from "./schema.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "redis" | "keys">>();
+const route = routeFor<Stores>();
 
 const example: RunView = {
   id: "run_0CjBAKw4Yz8MvQ2t",
@@ -72,7 +72,7 @@ export function presentRun(record: RunRecord): RunView {
 
 /** Returns a page of a source's runs of the last 7 days, newest first; with `outcome: "error"` only failed runs. */
 async function listRuns(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  platform: Stores,
   source: Pick<Source, "_id">,
   { outcome }: RunFilter,
   page: PageRequest,

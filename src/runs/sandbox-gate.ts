@@ -1,7 +1,5 @@
-import type { Platform } from "../platform.ts";
+import type { Sandboxed, Stores } from "../platform.ts";
 import type { PausableWorker } from "../queues/run-worker.ts";
-
-type Deps = Pick<Platform, "sandboxes" | "sandboxHealth" | "log">;
 
 /** How long a worker that can't start sandboxes waits before it tries again. */
 const RETRY_MS = 2000;
@@ -11,7 +9,7 @@ const PROBE = { hash: "probe", code: `export default { name: "Probe", version: "
  * Makes a worker take no jobs while it can't start sandboxes: otherwise it would take, and return, the runs that other
  * workers could execute. It starts a sandbox of its own until that succeeds. Returns the function that stops this.
  */
-export function pauseWithoutSandboxes(platform: Deps, worker: PausableWorker): () => void {
+export function pauseWithoutSandboxes(platform: Stores & Sandboxed, worker: PausableWorker): () => void {
   const { sandboxHealth, log } = platform;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;

@@ -1,10 +1,8 @@
 import { raiseAlert } from "../alerts/raise.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type FailingRuns, type Source, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed, Stores } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "metrics" | "log">;
 
 /** What is known of runs, in order, that ended. */
 export interface EndedOutcome {
@@ -16,7 +14,11 @@ export interface EndedOutcome {
  * another, and when one succeeds again. Costs nothing while they succeed, nor once the alert was raised. Never throws: what
  * could not be noted is noted with the next run.
  */
-export async function noteSourceHealth(platform: Deps, source: Source, runs: EndedOutcome[]): Promise<void> {
+export async function noteSourceHealth(
+  platform: Stores & Observed,
+  source: Source,
+  runs: EndedOutcome[],
+): Promise<void> {
   const last = runs.at(-1);
   if (!last) return;
   try {
@@ -30,7 +32,11 @@ export async function noteSourceHealth(platform: Deps, source: Source, runs: End
 const nameOf = ({ _id, name }: Source) => `source "${name}" (${_id})`;
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
-async function noteFailures(platform: Deps, source: Source, runs: EndedOutcome[]): Promise<void> {
+async function noteFailures(
+  platform: Stores & Observed,
+  source: Source,
+  runs: EndedOutcome[],
+): Promise<void> {
   const lastOk = runs.findLastIndex(({ error }) => !error);
   if (lastOk >= 0 && source.failing) await noteRecovery(platform, source);
   const failed = runs.length - 1 - lastOk;
@@ -62,7 +68,7 @@ async function noteFailures(platform: Deps, source: Source, runs: EndedOutcome[]
   source.failing = { ...failing, alerted: isDue };
 }
 
-async function noteRecovery(platform: Deps, source: Source): Promise<void> {
+async function noteRecovery(platform: Stores & Observed, source: Source): Promise<void> {
   await transaction(platform.mongo, async session => {
     const before = await Sources(platform.mongo)
       .findOneAndUpdate(

@@ -3,7 +3,7 @@ import { derivedId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, Sources, type StoredTimer } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Working } from "../platform.ts";
 import { fromStoredTimer, timerEvent } from "../props/timer.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { RunItem } from "../queues/run-item.ts";
@@ -11,11 +11,6 @@ import { activeTimer } from "../sources/timer-scheduler.ts";
 import { admitTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { ofAccount } from "../store/run-queue.ts";
-
-export type TickPlatform = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "tracer" | "activity" | "clock"
->;
 
 /** Returns the id of the run at a due time. It is derived, so that a time that is reported twice runs once. */
 export const tickRunId = (sourceId: string, dueAtMs: number): string =>
@@ -30,7 +25,7 @@ export type TickResult = "enqueued" | "repeated" | "overlap" | "early" | "inacti
  * up runs. A tick that comes before its time, from a machine whose clock is wrong, does nothing: the reconciler sets
  * its timer again (docs/design.md#guarantee-7). Throws `unavailable`.
  */
-export async function tick(platform: TickPlatform, sourceId: string, dueAtMs: number): Promise<TickResult> {
+export async function tick(platform: Working, sourceId: string, dueAtMs: number): Promise<TickResult> {
   const source: Source | null = await Sources(platform.mongo).findById(sourceId).lean();
   const timer = source && activeTimer(source);
   if (!timer) return "inactive";

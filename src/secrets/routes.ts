@@ -5,21 +5,19 @@ import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { checkCustomHeaders } from "../webhooks/custom-headers.ts";
 import { type SecretValues, storedSecrets } from "./stored.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "secrets">;
-
-const route = routeFor<Deps>();
+const route = routeFor<Stores>();
 
 /** The time in which `LIMITS.secretGuesses` comparisons of one thing may find a difference. */
 const GUESSES_S = 60 * 60;
 
-const limits = new WeakMap<Deps["redis"], GuessLimit>();
+const limits = new WeakMap<Stores["redis"], GuessLimit>();
 
 /** Returns the limit of comparisons that find a difference. The counts are in Redis; this is only their client. */
-function limitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
+function limitOf({ redis, keys }: Stores): GuessLimit {
   const limit =
     limits.get(redis) ??
     createGuessLimit(redis, {

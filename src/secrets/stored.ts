@@ -7,11 +7,9 @@ import { type Component, Components } from "../models/component.ts";
 import type { Connection } from "../models/connection.ts";
 import type { Source } from "../models/source.ts";
 import { isDestination, type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { secretsSet } from "../props/configure.ts";
 import { findSource, propsOfSource } from "../sources/source.ts";
-
-type Deps = Pick<Platform, "mongo" | "secrets">;
 
 /** Secrets by the names that `secrets_removed` of responses has for them. */
 export type SecretValues = Record<string, unknown>;
@@ -21,7 +19,7 @@ export type SecretValues = Record<string, unknown>;
  * `headers`, secret settings, `fields`. Null if there is no such thing.
  */
 export async function storedSecrets(
-  platform: Deps,
+  platform: Stores,
   id: string,
   owners: string[],
 ): Promise<SecretValues | null> {
@@ -40,7 +38,7 @@ export async function storedSecrets(
   return webhook && ofWebhook(platform, webhook);
 }
 
-async function ofSource(platform: Deps, source: Source): Promise<SecretValues> {
+async function ofSource(platform: Stores, source: Source): Promise<SecretValues> {
   const component = await Components(platform.mongo)
     .findById(source.component_id, { description: 1 })
     .lean<Pick<Component, "description"> | null>();
@@ -50,11 +48,11 @@ async function ofSource(platform: Deps, source: Source): Promise<SecretValues> {
 }
 
 /** What an app granted was not given by anybody who could compare it. */
-function ofConnection(platform: Deps, connection: Connection): SecretValues {
+function ofConnection(platform: Stores, connection: Connection): SecretValues {
   return connection.kind === "keys" ? { fields: openSecrets(platform, connection).fields } : {};
 }
 
-function ofWebhook({ secrets }: Deps, webhook: Webhook): SecretValues {
+function ofWebhook({ secrets }: Stores, webhook: Webhook): SecretValues {
   if (!isDestination(webhook)) {
     return webhook.headers === null ? {} : { headers: JSON.parse(secrets.open(webhook.headers)) };
   }

@@ -6,7 +6,7 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Component } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Awaited, Queued, Stores } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { Candidate, ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost, withFrame } from "../sandbox/protocol.ts";
@@ -14,7 +14,7 @@ import { isDuplicateKey } from "../store/mongo.ts";
 import { ofAccount } from "../store/run-queue.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 
-export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
+export type ChangeDeps = Stores & Queued & Awaited;
 
 /** Error codes with which a worker rejects a change by itself; every other code is that of a hook's error. */
 export const ChangeRejection = {
@@ -85,13 +85,11 @@ export class ChangeSuperseded extends Error {
   }
 }
 
-type Deps = Pick<Platform, "mongo" | "clock">;
-
 /**
  * Makes a deployed source visible and creates the subscriptions that its account asked for in advance
  * (docs/rest-api.md#subscriptions). Throws ChangeSuperseded if the source was deleted.
  */
-export async function makeReady(platform: Deps, source: Source, session: ClientSession): Promise<void> {
+export async function makeReady(platform: Stores, source: Source, session: ClientSession): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "deploying" },
     { $set: { state: "ready", updated_at: unixSeconds(platform.clock()) } },
@@ -107,7 +105,7 @@ export async function makeReady(platform: Deps, source: Source, session: ClientS
  * deactivate hook is still to be called; not while another change has begun.
  */
 export async function saveCandidate(
-  platform: Deps,
+  platform: Stores,
   source: Source,
   candidate: Candidate,
   session: ClientSession,
@@ -141,7 +139,7 @@ export async function saveCandidate(
  * whatever becomes of the worker (docs/component-api.md#hooks).
  */
 export async function noteBegun(
-  platform: Deps,
+  platform: Stores,
   sourceId: string,
   runId: string,
   stage: BegunChange["stage"],
@@ -157,7 +155,7 @@ export async function noteBegun(
  * asks again.
  */
 export async function enqueueDeactivation(
-  platform: Pick<Platform, "queues" | "runQueue">,
+  platform: Queued,
   { _id, owner_id, begun }: Pick<Source, "_id" | "owner_id" | "begun">,
 ): Promise<void> {
   if (begun?.stage !== "switched-off") return;
@@ -168,7 +166,7 @@ export async function enqueueDeactivation(
 
 /** Forgets a change that is finished or undone; in the transaction that stores its effects. */
 export async function forgetBegun(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   sourceId: string,
   runId: string,
   session: ClientSession,

@@ -5,16 +5,16 @@ import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { type Source, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Working } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./change.ts";
 import { abandonDeployment } from "./delete-source.ts";
-import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
+import { prepareSource, type SourceInput } from "./prepare.ts";
 import { slugOf, withRandomSuffix } from "./source.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
 
-type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;
+type Deps = ChangeDeps & Working & Calling;
 
 /**
  * Deploys a source: checks and saves it, calls its deploy and activate hooks, and makes it visible only after they

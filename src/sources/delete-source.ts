@@ -5,7 +5,7 @@ import { StoredEvents } from "../models/event.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, SourceMemories, Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { emissions } from "../queues/emissions.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
@@ -15,16 +15,11 @@ import { ofAccount } from "../store/run-queue.ts";
 import { listSettled } from "../store/settled-runs.ts";
 import { removeScheduler } from "./timer-scheduler.ts";
 
-type QueueDeps = Pick<Platform, "queues" | "runQueue" | "clock">;
-
 /**
  * Deletes a source for its owner at once. A runs worker then calls its deactivate hook and deletes its data
  * (`deleteSourceData`).
  */
-export async function deleteSource(
-  platform: QueueDeps & Pick<Platform, "mongo" | "log" | "routing">,
-  source: Source,
-): Promise<void> {
+export async function deleteSource(platform: Stores & Queued, source: Source): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "ready" },
     { $set: { state: "deleting", active: false, updated_at: unixSeconds(platform.clock()) } },
@@ -45,7 +40,7 @@ export async function deleteSource(
  * deployed.
  */
 export async function abandonDeployment(
-  platform: QueueDeps & Pick<Platform, "mongo">,
+  platform: Stores & Queued,
   { _id: sourceId, owner_id }: Pick<Source, "_id" | "owner_id">,
 ): Promise<boolean> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
@@ -59,7 +54,7 @@ export async function abandonDeployment(
 
 /** Puts the deletion of a source that is in the state `deleting` into its run queue. */
 export async function enqueueSourceDeletion(
-  platform: QueueDeps,
+  platform: Stores & Queued,
   sourceId: string,
   ownerId: string,
 ): Promise<void> {
@@ -75,10 +70,7 @@ const MAX_WAIT_SECONDS = 600;
  * Whether runs of a source are settled and not recorded, or emissions of it may wait in an outbox or on their queue. Their number is too high after a crash between
  * its increment and the record of the run, so it is not believed when there is no outbox and the queue is empty.
  */
-async function mayHaveWaiting(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "queues">,
-  sourceId: string,
-): Promise<boolean> {
+async function mayHaveWaiting(platform: Stores & Queued, sourceId: string): Promise<boolean> {
   if ((await listSettled(platform, sourceId)).length > 0) return true;
   if ((await platform.eventLog.unhandled(sourceId)) === 0) return false;
   const unsent = await RunRecords(platform.mongo)
@@ -97,7 +89,7 @@ async function mayHaveWaiting(
  * for at most 10 minutes, the reconciler calls this again. Returns whether the data is deleted.
  */
 export async function finishDeletion(
-  platform: Parameters<typeof deleteSourceData>[0] & Pick<Platform, "clock">,
+  platform: Stores & Parameters<typeof deleteSourceData>[0],
   source: Source,
 ): Promise<boolean> {
   const now = unixSeconds(platform.clock());
@@ -115,10 +107,7 @@ export async function finishDeletion(
 }
 
 /** Deletes a source and all its data. Its document goes last, so that the reconciler finds it after a crash. */
-async function deleteSourceData(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "queues" | "runQueue">,
-  source: Source,
-): Promise<void> {
+async function deleteSourceData(platform: Stores & Queued, source: Source): Promise<void> {
   const eitherSide = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
   await removeScheduler(platform, source._id);
   await noteDeleted(platform, source._id);

@@ -11,17 +11,14 @@ import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore, isId } from "../lib/ids.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Awaited, Queued, Stores } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { ownSource, ownSourceToChange } from "./routes.ts";
 import { findSource, findSourceToChange } from "./source.ts";
 
-type Deps = Pick<
-  Platform,
-  "mongo" | "eventLog" | "clock" | "config" | "queues" | "feed" | "keys" | "routing" | "replicas"
->;
+type Deps = Stores & Queued & Awaited;
 const route = routeFor<Deps>();
 const tag = "Events";
 
@@ -51,11 +48,7 @@ const logged = {
 const STREAMED = `id: ${emitted.id}\nevent: emit\ndata: ${JSON.stringify(emitted)}\n\n`;
 
 /** Returns the source with this id or name slug as an emitter; otherwise as `findSourceToChange`. */
-async function findOwnSource(
-  deps: Pick<Platform, "mongo" | "routing">,
-  idOrSlug: string,
-  owners: string[],
-): Promise<Emitter | null> {
+async function findOwnSource(deps: Stores, idOrSlug: string, owners: string[]): Promise<Emitter | null> {
   if (isId("dc", idOrSlug)) return await findOwnEmitter(deps, idOrSlug, owners);
   const source = await findSourceToChange(deps, idOrSlug, owners);
   return source && { id: source._id, owner_id: source.owner_id };
@@ -195,7 +188,7 @@ export const sourceEventRoutes = [
  * on (docs/design.md#guarantee-6).
  */
 export async function whyStreamEnded(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   keyId: string,
   { _id, owner_id }: Pick<Source, "_id" | "owner_id">,
 ): Promise<AccessLost | "source-deleted" | null> {

@@ -1,12 +1,11 @@
 import { askEventNames } from "../components/configure/ask-options.ts";
-import type { TrialDeps } from "../components/trial/build.ts";
 import { endpointOfConnection, readEventRules } from "../connections/app-events.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Component } from "../models/component.ts";
 import { type Connection, Connections } from "../models/connection.ts";
 import { type AppEvents, type Source, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Stores } from "../platform.ts";
 import { connectionIdOf } from "../props/check-value.ts";
 import type { StoredProps } from "../props/configure.ts";
 import { APP_TYPE, APPHOOK_TYPE } from "../props/kinds.ts";
@@ -29,7 +28,7 @@ const MAX_LISTENERS = LIMITS.appEventListeners.value;
  * sources listen to the connection as may, and as `askEventNames` does.
  */
 export async function appEventsOf(
-  platform: TrialDeps & Pick<Platform, "mongo" | "routing">,
+  platform: Calling,
   ownerId: string,
   component: Component,
   { props, values, added, before }: ListenRequest,
@@ -79,7 +78,7 @@ const noConnection = (app: string, message: string) =>
   invalidField("body", `configured_props.${app}`, message);
 
 /** Called without a lock: requests at the same moment may exceed the bound by as many as they are. */
-async function checkListeners({ mongo }: Pick<Platform, "mongo">, connectionId: string): Promise<void> {
+async function checkListeners({ mongo }: Stores, connectionId: string): Promise<void> {
   const filter = { connection_ids: connectionId, "app_events.connection_id": connectionId };
   if ((await Sources(mongo).countDocuments(filter, { limit: MAX_LISTENERS })) < MAX_LISTENERS) return;
   throw new AppError(
@@ -101,7 +100,7 @@ const MOST = LIMITS.appEventListeners.value * 2;
  * caller has refreshed: a source that was disabled, deleted or changed before that is not among them.
  */
 export async function appListenersOf(
-  { mongo, routing }: Pick<Platform, "mongo" | "routing">,
+  { mongo, routing }: Stores,
   { _id, owner_id }: Pick<Connection, "_id" | "owner_id">,
   names: ReadonlySet<string>,
 ): Promise<AppListener[]> {

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Static } from "typebox";
 import { checkCount } from "../accounts/limits.ts";
-import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
+import { askOptions, type Options } from "../components/configure/ask-options.ts";
 import {
   chooseDynamicProps,
   findDynamicProps,
   type NextProps,
-  type NextPropsDeps,
   nextProps,
 } from "../components/configure/dynamic-props.ts";
 import {
@@ -21,7 +20,7 @@ import { notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources, type StoredTimer } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Stores } from "../platform.ts";
 import {
   configureProps,
   connectedProps,
@@ -37,12 +36,6 @@ import type { Candidate } from "../queues/run-item.ts";
 import { appEventsOf } from "./listen-to-app.ts";
 import { dynamicPropsOf, type PropsOfSource, propsOfSource, slugOf, withRandomSuffix } from "./source.ts";
 
-export type PrepareDeps = NextPropsDeps &
-  Pick<
-    Platform,
-    "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
-  >;
-
 /** The body of a request that creates or updates a source (docs/rest-api.md#sources). */
 export interface SourceInput extends ComponentInput {
   name?: string;
@@ -53,7 +46,7 @@ export interface SourceInput extends ComponentInput {
 
 /** Returns a slug of the name that no other source of the account has; `renamed` is the source itself, if it exists. */
 async function findFreeSlug(
-  platform: PrepareDeps,
+  platform: Calling,
   owner: string,
   name: string,
   renamed?: Source,
@@ -78,7 +71,7 @@ interface Prepared {
  * naming every invalid prop, and `not-found` if there is no such component.
  */
 export async function prepareSource(
-  platform: PrepareDeps,
+  platform: Calling,
   deployer: Deployer,
   input: SourceInput,
   before?: Source,
@@ -166,10 +159,7 @@ const isSubMinute = ({ active, timer }: { active: boolean; timer: unknown }): bo
  * Returns the source's component, whichever account owns it: a member may have given an organization's source a
  * component of their own, or the reverse.
  */
-export async function existingComponent(
-  platform: Pick<Platform, "mongo">,
-  source: Source,
-): Promise<Component> {
+export async function existingComponent(platform: Stores, source: Source): Promise<Component> {
   const component = await Components(platform.mongo).findById(source.component_id).lean();
   if (!component) throw notFound("component");
   return component;
@@ -180,7 +170,7 @@ interface Before extends PropsOfSource {
   values: StoredProps;
 }
 
-async function openSource(platform: PrepareDeps, source: Source): Promise<Before> {
+async function openSource(platform: Calling, source: Source): Promise<Before> {
   const component = await existingComponent(platform, source);
   const values = JSON.parse(platform.secrets.open(source.configured_props));
   return { ...propsOfSource(platform, component, source), values };
@@ -191,7 +181,7 @@ async function openSource(platform: PrepareDeps, source: Source): Promise<Before
  * never has its credentials. Throws as `askOptions` does.
  */
 export async function configureSource(
-  platform: ConfigureDeps,
+  platform: Calling,
   source: Source,
   body: Static<typeof OptionsRequestSchema>,
 ): Promise<Options> {
@@ -212,7 +202,7 @@ export async function configureSource(
  * Throws as `nextProps` does.
  */
 export async function nextPropsOfSource(
-  platform: NextPropsDeps,
+  platform: Calling,
   source: Source,
   body: Static<typeof NextPropsRequestSchema>,
 ): Promise<NextProps> {

@@ -2,16 +2,14 @@ import { shownOrg } from "../accounts/access.ts";
 import { presentProps as describeProps, ownWords } from "../components/present.ts";
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/drops.ts";
 import { factsOf, propsOfSource } from "./source.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 
-type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
-
 /** Returns sources as API responses show them, without secrets (docs/rest-api.md#source). */
-export async function presentSources(platform: Deps, sources: Source[]) {
+export async function presentSources(platform: Stores, sources: Source[]) {
   const components = await Components(platform.mongo)
     .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1, adds_slash: 1 })
     .lean();
@@ -37,17 +35,14 @@ export async function presentSources(platform: Deps, sources: Source[]) {
   });
 }
 
-export async function presentSource(platform: Deps, source: Source) {
+export async function presentSource(platform: Stores, source: Source) {
   const [presented] = await presentSources(platform, [source]);
   if (!presented) throw new Error("presentSources must return one source for one source");
   return presented;
 }
 
 /** Returns a source as a request for it alone shows it: with its drops, its next tick, and which secrets are set. */
-export async function presentDetail(
-  platform: Deps & Pick<Platform, "redis" | "keys" | "queues">,
-  source: Source,
-) {
+export async function presentDetail(platform: Stores & Queued, source: Source) {
   const [presented, component, dropped, next] = await Promise.all([
     presentSource(platform, source),
     Components(platform.mongo).findById(source.component_id, { description: 1 }).lean(),

@@ -10,7 +10,7 @@ import { COMPONENT_SOURCES } from "../components/save.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Platform } from "../platform.ts";
+import type { Awaited, Calling, Working } from "../platform.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { configureSource, nextPropsOfSource } from "./prepare.ts";
@@ -19,24 +19,7 @@ import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate, UpdatedSourc
 import { findSource, findSourceToChange, listSources } from "./source.ts";
 import { rotateSourceEndpoint, updateSource } from "./update-source.ts";
 
-type Deps = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "queues"
-  | "routing"
-  | "runQueue"
-  | "replies"
-  | "secrets"
-  | "egress"
-  | "sandboxes"
-  | "config"
-  | "clock"
-  | "log"
-  | "metrics"
->;
-const route = routeFor<Deps>();
+const route = routeFor<Working & Calling & Awaited>();
 const tag = "Sources";
 
 /** The access rule of routes that read the source that their path names. */

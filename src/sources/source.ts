@@ -4,20 +4,18 @@ import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { isId, newToken } from "../lib/ids.ts";
 import type { Component } from "../models/component.ts";
 import { type Source, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import type { SourceFacts } from "../props/kinds.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 import { pageOf } from "../store/page.ts";
-
-type Deps = Pick<Platform, "mongo">;
 
 /**
  * Returns the source with this id or name slug if one of these accounts owns it; otherwise null. Each account has its
  * own slugs: a source of the first account comes before those of the others. Throws `conflict` if several of the others
  * have a source with the slug (docs/rest-api.md#sources).
  */
-export const findSource = (platform: Deps, idOrSlug: string, owners: string[]): Promise<Source | null> =>
+export const findSource = (platform: Stores, idOrSlug: string, owners: string[]): Promise<Source | null> =>
   find(platform, idOrSlug, owners, true);
 
 /**
@@ -25,12 +23,12 @@ export const findSource = (platform: Deps, idOrSlug: string, owners: string[]): 
  * several that have a source with the slug.
  */
 export const findSourceToChange = (
-  platform: Deps,
+  platform: Stores,
   idOrSlug: string,
   owners: string[],
 ): Promise<Source | null> => find(platform, idOrSlug, owners, false);
 
-async function find(platform: Deps, idOrSlug: string, owners: string[], reads: boolean) {
+async function find(platform: Stores, idOrSlug: string, owners: string[], reads: boolean) {
   const { mongo } = platform;
   if (isId("dc", idOrSlug)) {
     return await Sources(mongo)
@@ -54,17 +52,11 @@ async function find(platform: Deps, idOrSlug: string, owners: string[], reads: b
 }
 
 /** Returns a page of an account's sources, newest first. */
-export function listSources(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
-  owner: string,
-  page: Parameters<typeof pageOf>[2],
-) {
+export function listSources(platform: Stores, owner: string, page: Parameters<typeof pageOf>[2]) {
   return pageOf(Sources(platform.mongo), { owner_id: owner, state: "ready" }, page, {
     countCache: { redis: platform.redis, key: platform.keys.listCount(owner, "sources") },
   });
 }
-
-type CurrentDeps = Pick<Platform, "mongo" | "routing">;
 
 const accountsOf = ({ owner_id }: Source) => [owner_id];
 const bytesOf = ({ configured_props, dynamic_props }: Source) =>
@@ -75,7 +67,7 @@ const bytesOf = ({ configured_props, dynamic_props }: Source) =>
  * for each call: what a change of the source replaced before this call is never returned
  * (docs/decisions/0013-routing-cache.md).
  */
-export async function currentSource(platform: CurrentDeps, sourceId: string): Promise<Source | null> {
+export async function currentSource(platform: Stores, sourceId: string): Promise<Source | null> {
   await platform.routing.refresh();
   const find = async () =>
     byKey(await Sources(platform.mongo).find({ _id: sourceId }).lean<Source[]>(), "_id");
@@ -84,10 +76,7 @@ export async function currentSource(platform: CurrentDeps, sourceId: string): Pr
 }
 
 /** Returns the active sources of these endpoints, by endpoint, as `currentSource` does. */
-export async function currentSourcesOf(
-  platform: CurrentDeps,
-  endpoints: string[],
-): Promise<Map<string, Source>> {
+export async function currentSourcesOf(platform: Stores, endpoints: string[]): Promise<Map<string, Source>> {
   await platform.routing.refresh();
   const find = async (missing: string[]) => {
     const found = Sources(platform.mongo).find({ endpoint: { $in: missing }, active: true, state: "ready" });
@@ -101,7 +90,7 @@ const byKey = (sources: Source[], key: "_id" | "endpoint"): Map<string, Source> 
 
 /** Returns the props that `additionalProps` made for a source; null if its component's own are all. */
 export const dynamicPropsOf = (
-  { secrets }: Pick<Platform, "secrets">,
+  { secrets }: Stores,
   { dynamic_props }: Pick<Source, "dynamic_props">,
 ): DynamicProps | null => (dynamic_props ? JSON.parse(secrets.open(dynamic_props)) : null);
 
@@ -114,7 +103,7 @@ export interface PropsOfSource {
 
 /** Returns a source's props; those of a component that is absent are none. */
 export function propsOfSource(
-  platform: Pick<Platform, "secrets">,
+  platform: Stores,
   component: Pick<Component, "description"> | null | undefined,
   source: Pick<Source, "dynamic_props">,
 ): PropsOfSource {
@@ -125,13 +114,13 @@ export function propsOfSource(
 }
 
 /** Returns the public URL of a source's HTTP interface; null if it has none. */
-export function endpointUrl(platform: Pick<Platform, "config">, endpoint: string | null): string | null {
+export function endpointUrl(platform: Stores, endpoint: string | null): string | null {
   return endpoint === null ? null : `${ingressBase(platform)}${INGRESS_PREFIX}/${endpoint}`;
 }
 
 /** Returns what the props of a source's component depend on. */
 export function sourceFacts(
-  platform: Pick<Platform, "config">,
+  platform: Stores,
   endpoint: string | null,
   component: Pick<Component, "adds_slash"> | undefined,
 ): SourceFacts {
@@ -140,7 +129,7 @@ export function sourceFacts(
 
 /** Returns what a source's props show of it besides their values; `component` is undefined if it belongs to somebody else. */
 export const factsOf = (
-  platform: Pick<Platform, "config">,
+  platform: Stores,
   { endpoint, app_events }: Pick<Source, "endpoint" | "app_events">,
   component: Pick<Component, "adds_slash"> | undefined,
 ): SourceFacts => ({

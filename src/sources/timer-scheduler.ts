@@ -1,6 +1,6 @@
 import type { JobSchedulerJson } from "bullmq";
 import type { Source, StoredTimer } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Platform, Queued, Stores } from "../platform.ts";
 import { type OpenQueue, ofAccount, ofVersion, openedQueue } from "../queues/define-queue.ts";
 import { PRIORITY_WHEN_DUE } from "../queues/fair-order.ts";
 import { runs } from "../queues/runs.ts";
@@ -8,7 +8,6 @@ import { removeJob, shardFor, shardsOf } from "../queues/shards.ts";
 import { script } from "../store/lua.ts";
 import { nextMatchMs } from "./next-due.ts";
 
-type Deps = Pick<Platform, "queues">;
 /** Its ticks take the turns of its owner; if that is not known, turns of its own. */
 type Owned = Pick<Source, "_id"> & { owner_id?: string | undefined };
 type TimedSource = Owned & Pick<Source, "active" | "state" | "timer">;
@@ -34,7 +33,7 @@ export function schedulerMatches(
  * way (docs/design.md#guarantee-7).
  */
 export async function syncScheduler(
-  platform: Deps,
+  platform: Queued,
   source: TimedSource,
 ): Promise<"unchanged" | "set" | "removed"> {
   const timer = activeTimer(source);
@@ -49,10 +48,7 @@ export async function syncScheduler(
 }
 
 /** As `syncScheduler`, but a failure is only logged: the reconciler sets the scheduler once Redis responds again. */
-export async function syncSchedulerOrWarn(
-  platform: Deps & Pick<Platform, "log">,
-  source: TimedSource,
-): Promise<void> {
+export async function syncSchedulerOrWarn(platform: Stores & Queued, source: TimedSource): Promise<void> {
   try {
     await syncScheduler(platform, source);
   } catch (error) {
@@ -64,7 +60,10 @@ export async function syncSchedulerOrWarn(
  * Returns the scheduler of a source: on its own shard, or where it still is since the number of shards has grown
  * (src/sources/timer-scheduler.ts).
  */
-export async function findScheduler(platform: Deps, sourceId: string): Promise<JobSchedulerJson | undefined> {
+export async function findScheduler(
+  platform: Queued,
+  sourceId: string,
+): Promise<JobSchedulerJson | undefined> {
   const [own, ...others] = shardsOfSource(platform, sourceId);
   const found = await own.getJobScheduler(sourceId);
   if (found || others.length === 0) return found;
@@ -73,14 +72,14 @@ export async function findScheduler(platform: Deps, sourceId: string): Promise<J
 }
 
 /** Returns the shard of a source's scheduler, and the others, where it may have been. */
-function shardsOfSource({ queues }: Deps, sourceId: string): [own: OpenQueue, ...others: OpenQueue[]] {
+function shardsOfSource({ queues }: Queued, sourceId: string): [own: OpenQueue, ...others: OpenQueue[]] {
   const queue = openedQueue(queues, runs);
   const own = shardFor(queue, sourceId);
   return [own, ...shardsOf(queue).filter(shard => shard !== own)];
 }
 
 /** Creates or replaces a source's scheduler. An interval ticks at once and after each interval, a cron at its times. */
-export async function setScheduler(platform: Deps, source: Owned, timer: StoredTimer): Promise<void> {
+export async function setScheduler(platform: Queued, source: Owned, timer: StoredTimer): Promise<void> {
   const [own, ...others] = shardsOfSource(platform, source._id);
   const repeat =
     timer.cron === null
@@ -115,7 +114,7 @@ async function upsertScheduler(
  * Unix milliseconds.
  */
 export async function resetScheduler(
-  platform: Deps,
+  platform: Queued,
   source: Owned,
   timer: StoredTimer,
   nowMs: number,
@@ -129,7 +128,7 @@ export async function resetScheduler(
 }
 
 /** Returns when a source's timer ticks next, in Unix milliseconds; null without a timer, and while it is off. */
-export async function nextTickMs(platform: Deps, source: TimedSource): Promise<number | null> {
+export async function nextTickMs(platform: Queued, source: TimedSource): Promise<number | null> {
   if (activeTimer(source) === null) return null;
   const scheduler = await findScheduler(platform, source._id);
   return scheduler?.next ?? null;
@@ -140,7 +139,7 @@ export async function nextTickMs(platform: Deps, source: TimedSource): Promise<n
  * stopped: the next job is created when this one starts.
  */
 export async function hasPendingTick(
-  platform: Deps,
+  platform: Queued,
   scheduler: { key: string; next?: number },
 ): Promise<boolean> {
   const jobId = tickJobId(scheduler.key, scheduler.next ?? 0);
@@ -153,7 +152,7 @@ export async function hasPendingTick(
 const tickJobId = (sourceId: string, dueAtMs: number): string => `repeat:${sourceId}:${dueAtMs}`;
 
 /** Removes a source's scheduler, if it has one, and its next tick. */
-export async function removeScheduler(platform: Deps, sourceId: string): Promise<void> {
+export async function removeScheduler(platform: Queued, sourceId: string): Promise<void> {
   await Promise.all(shardsOfSource(platform, sourceId).map(shard => shard.removeJobScheduler(sourceId)));
 }
 
@@ -170,7 +169,7 @@ const FIELDS = 4;
  * (src/sources/timer-scheduler.ts). Throws `unavailable`.
  */
 export async function readSchedulers(
-  { queues, redis }: Pick<Platform, "queues" | "redis">,
+  { queues, redis }: Stores & Queued,
   sourceIds: readonly string[],
 ): Promise<Map<string, TimerScheduler>> {
   const queue = openedQueue(queues, runs);
@@ -220,7 +219,7 @@ const SOON_MS = 500;
  * client does.
  */
 export async function moveScheduler(
-  platform: Pick<Platform, "queues" | "clock">,
+  platform: Stores & Queued,
   source: { source_id: string; account_id?: string | undefined },
 ): Promise<"moved" | "stays"> {
   const { source_id: sourceId, account_id: owner_id } = source;

@@ -4,7 +4,7 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import type { Calling, Stores, Working } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 import {
   type ChangeDeps,
@@ -14,10 +14,10 @@ import {
   requestChange,
   saveCandidate,
 } from "./change.ts";
-import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
+import { prepareSource, type SourceInput } from "./prepare.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
 
-type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;
+type Deps = ChangeDeps & Working & Calling;
 
 /** Each time updates of one source compete, one of them succeeds: enough attempts for 20 updates at once. */
 const MAX_ATTEMPTS = 20;
@@ -131,7 +131,7 @@ async function updateIfUnchanged(
 }
 
 /** The source is inactive at once; what its hook has to do elsewhere waits for the run in progress. */
-const newSwitchOff = ({ clock }: Pick<Platform, "clock">): BegunChange => ({
+const newSwitchOff = ({ clock }: Stores): BegunChange => ({
   run_id: newId("run", clock()),
   stage: "switched-off",
   at_ms: clock(),

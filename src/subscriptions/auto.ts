@@ -4,13 +4,11 @@ import { saveFunction } from "../functions/save-function.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Sandboxed, Stores } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { checkListener, rejectWithoutDeliveries } from "./find.ts";
 import type { Emitter } from "./match.ts";
-import type { NewSubscription, SubscribeDeps, Subscriber } from "./subscribe.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock">;
+import type { NewSubscription, Subscriber } from "./subscribe.ts";
 
 /**
  * Subscribes a listener to the errors or logs of all workflows and sources that the account creates from now on. If the
@@ -19,7 +17,7 @@ type Deps = Pick<Platform, "mongo" | "clock">;
  * `saveFunction` for a function that can't be used.
  */
 export async function autoSubscribe(
-  platform: SubscribeDeps,
+  platform: Stores & Sandboxed,
   { owner, owners, userId }: Subscriber,
   { listenerId, eventName, code }: Pick<NewSubscription, "listenerId" | "eventName" | "code">,
 ): Promise<AutoSubscription> {
@@ -52,10 +50,7 @@ export async function autoSubscribe(
 }
 
 /** Deletes an auto subscription; the subscriptions that it has created stay. */
-export async function deleteAutoSubscription(
-  platform: Pick<Platform, "mongo">,
-  { _id }: AutoSubscription,
-): Promise<void> {
+export async function deleteAutoSubscription(platform: Stores, { _id }: AutoSubscription): Promise<void> {
   await AutoSubscriptions(platform.mongo).deleteOne({ _id });
 }
 
@@ -65,7 +60,7 @@ export async function deleteAutoSubscription(
  * them.
  */
 export async function subscribeNewEmitter(
-  platform: Deps,
+  platform: Stores,
   emitter: Emitter,
   session: ClientSession,
 ): Promise<void> {

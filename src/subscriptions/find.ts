@@ -11,13 +11,11 @@ import {
 } from "../models/subscription.ts";
 import { receivesDeliveries, Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 
-type Deps = Pick<Platform, "mongo">;
-
 /** Returns a subscription of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-function findSubscription(platform: Deps, id: string, owners: string[]): Promise<Subscription | null> {
+function findSubscription(platform: Stores, id: string, owners: string[]): Promise<Subscription | null> {
   return Subscriptions(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean();
@@ -25,7 +23,7 @@ function findSubscription(platform: Deps, id: string, owners: string[]): Promise
 
 /** Returns an auto subscription of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 function findAutoSubscription(
-  platform: Deps,
+  platform: Stores,
   id: string,
   owners: string[],
 ): Promise<AutoSubscription | null> {
@@ -46,7 +44,7 @@ export const ownAutoSubscription = {
 
 /** Returns a page of an account's subscriptions, newest first. */
 export function listSubscriptions(
-  platform: Deps,
+  platform: Stores,
   owner: string,
   page: PageRequest,
 ): Promise<Page<Subscription>> {
@@ -55,7 +53,7 @@ export function listSubscriptions(
 
 /** Returns a page of an account's auto subscriptions, newest first. */
 export function listAutoSubscriptions(
-  platform: Deps,
+  platform: Stores,
   owner: string,
   page: PageRequest,
 ): Promise<Page<AutoSubscription>> {
@@ -65,7 +63,7 @@ export function listAutoSubscriptions(
 const LISTENERS = ["dc", "p", "wh", "ds", "ac"] as const;
 
 /** Returns true if one of these owners owns the source, workflow, webhook or destination. */
-async function isOwned(platform: Deps, id: string, owners: string[]): Promise<boolean> {
+async function isOwned(platform: Stores, id: string, owners: string[]): Promise<boolean> {
   const filter = { _id: id, owner_id: { $in: owners } };
   if (isId("dc", id)) return (await Sources(platform.mongo).exists({ ...filter, state: "ready" })) !== null;
   if (isId("p", id)) return (await Workflows(platform.mongo).exists(filter)) !== null;
@@ -77,7 +75,7 @@ async function isOwned(platform: Deps, id: string, owners: string[]): Promise<bo
  * alerts an account of theirs. Throws `invalid` for any other kind of id, `not-found` if none of `owners` owns the emitter.
  */
 export async function checkEmitter(
-  platform: Deps,
+  platform: Stores,
   id: string,
   channel: string,
   owners: string[],
@@ -110,7 +108,7 @@ export async function checkEmitter(
  * Checks the `listener_id` of a subscription: a webhook, destination, source or workflow of these owners. Throws `invalid` for any
  * other kind of id, `not-found` if none of `owners` owns the listener.
  */
-export async function checkListener(platform: Deps, id: string, owners: string[]): Promise<void> {
+export async function checkListener(platform: Stores, id: string, owners: string[]): Promise<void> {
   if (!LISTENERS.some(prefix => isId(prefix, id))) {
     throw invalidField(
       "query",
@@ -136,7 +134,7 @@ export function rejectWithoutDeliveries(listenerId: string): void {
  * does not count: the events that the source emitted before are still delivered (docs/design.md#guarantee-1).
  */
 export async function isSubscriptionEnded(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   { subscription_id, emitter_id }: { subscription_id: string; emitter_id: string },
 ): Promise<boolean> {
   if (await Subscriptions(platform.mongo).exists({ _id: subscription_id })) return false;

@@ -4,7 +4,7 @@ import { ALERTS } from "../alerts/raise.ts";
 import { Breaks } from "../fairness/thread.ts";
 import type { JsonText } from "../lib/json-text.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { compileFilter, type Filter, type Matcher } from "./filter.ts";
 
 /** A source or a workflow, with the account that owns it; or an account, which emits its own alerts. */
@@ -47,7 +47,7 @@ export function globOf(emitterId: string): "dc_*" | "p_*" {
  * access the emitter.
  */
 export async function findSubscriptions(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   emitter: Emitter,
   channel: string,
 ): Promise<Subscription[]> {
@@ -73,7 +73,7 @@ export async function findSubscriptions(
  * to explain why an event did or did not arrive.
  */
 export async function findSubscriptionsToEmitter(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   emitter: Emitter,
   owners: string[],
   most: number,

@@ -1,7 +1,7 @@
 import { shownOrg } from "../accounts/access.ts";
 import { findFunctionCode } from "../functions/find-function.ts";
 import type { AutoSubscription, Subscription } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 /** Returns a subscription as its owner sees it in lists: of its function only the hash, and how it fares. */
 export function presentSubscription({
@@ -44,21 +44,18 @@ export const presentAutoSubscription = ({
 });
 
 /** Returns a subscription with the code of its function. */
-export const presentWithFunction = async (platform: Pick<Platform, "mongo">, subscription: Subscription) => ({
+export const presentWithFunction = async (platform: Stores, subscription: Subscription) => ({
   ...presentSubscription(subscription),
   ...(await codeOf(platform, subscription)),
 });
 
 /** Returns an auto subscription with the code of its function. */
-export const presentAutoWithFunction = async (
-  platform: Pick<Platform, "mongo">,
-  autoSubscription: AutoSubscription,
-) => ({
+export const presentAutoWithFunction = async (platform: Stores, autoSubscription: AutoSubscription) => ({
   ...presentAutoSubscription(autoSubscription),
   ...(await codeOf(platform, autoSubscription)),
 });
 
-async function codeOf(platform: Pick<Platform, "mongo">, { function_hash }: { function_hash?: string }) {
+async function codeOf(platform: Stores, { function_hash }: { function_hash?: string }) {
   const code = function_hash === undefined ? null : await findFunctionCode(platform, function_hash);
   return code === null ? {} : { function: code };
 }

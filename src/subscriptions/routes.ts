@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { data, empty, list, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import type { Sandboxed, Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import { autoSubscribe, deleteAutoSubscription } from "./auto.ts";
 import { listAutoSubscriptions, listSubscriptions, ownAutoSubscription, ownSubscription } from "./find.ts";
@@ -18,15 +19,9 @@ import {
   ListenerId,
   SubscriptionSchema,
 } from "./schema.ts";
-import {
-  deleteSubscription,
-  type SubscribeDeps,
-  subscribe,
-  unsubscribe,
-  updateSubscription,
-} from "./subscribe.ts";
+import { deleteSubscription, subscribe, unsubscribe, updateSubscription } from "./subscribe.ts";
 
-const route = routeFor<SubscribeDeps>();
+const route = routeFor<Stores & Sandboxed>();
 const tag = "Subscriptions";
 
 const EmitterId = Type.String({

@@ -5,7 +5,7 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
+import type { Sandboxed, Stores } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { checkFilter } from "./filter.ts";
 import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./find.ts";
@@ -36,11 +36,6 @@ export interface NewSubscription extends SubscriptionKey {
   code?: string | null | undefined;
 }
 
-export type SubscribeDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
->;
-
 /**
  * Subscribes a listener to a channel of an emitter. If the subscription exists, it is returned, with its filter
  * and its function replaced if there is a new one. Throws `invalid` for a malformed id or filter, or a function that can't be
@@ -48,7 +43,7 @@ export type SubscribeDeps = Pick<
  * subscriber's `owners` owns the emitter or the listener, and `limit-reached` (docs/rest-api.md#subscriptions).
  */
 export async function subscribe(
-  platform: SubscribeDeps,
+  platform: Stores & Sandboxed,
   { owner, owners, userId }: Subscriber,
   { emitterId, listenerId, eventName, filter, code }: NewSubscription,
 ): Promise<Subscription> {
@@ -123,7 +118,7 @@ interface SubscriptionChanges {
  * and `not-found` if the subscription has been deleted since (docs/rest-api.md#subscriptions).
  */
 export async function updateSubscription(
-  platform: SubscribeDeps,
+  platform: Stores & Sandboxed,
   subscription: Subscription,
   { filter, function: code }: SubscriptionChanges,
 ): Promise<Subscription> {
@@ -147,7 +142,7 @@ export async function updateSubscription(
  * it.
  */
 export async function unsubscribe(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   { owner, owners }: Subscriber,
   { emitterId, listenerId, eventName }: SubscriptionKey,
 ): Promise<void> {
@@ -162,10 +157,7 @@ export async function unsubscribe(
 type Owned = Pick<Subscription, "_id" | "owner_id" | "emitter_id">;
 
 /** Deletes a subscription; no effect if it is deleted already. */
-export async function deleteSubscription(
-  platform: Pick<Platform, "mongo" | "routing">,
-  subscription: Owned,
-): Promise<void> {
+export async function deleteSubscription(platform: Stores, subscription: Owned): Promise<void> {
   const accounts = await accountsOfSubscriptions(platform, [subscription]);
   await Subscriptions(platform.mongo).deleteOne({ _id: subscription._id });
   await platform.routing.invalidate(accounts);

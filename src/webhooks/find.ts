@@ -1,14 +1,10 @@
 import { notFound } from "../lib/errors.ts";
 import { isId } from "../lib/ids.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 
 /** Returns a webhook, not a destination, of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-export async function findWebhook(
-  platform: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Webhook | null> {
+export async function findWebhook(platform: Stores, id: string, owners: string[]): Promise<Webhook | null> {
   if (!isId("wh", id)) return null;
   return await Webhooks(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
@@ -16,11 +12,7 @@ export async function findWebhook(
 }
 
 /** Throws `not-found` unless each of these is a webhook or a destination of one of these owners. */
-export async function requireWebhooks(
-  platform: Pick<Platform, "mongo">,
-  ids: string[],
-  owners: string[],
-): Promise<void> {
+export async function requireWebhooks(platform: Stores, ids: string[], owners: string[]): Promise<void> {
   const found = await Webhooks(platform.mongo).countDocuments({
     _id: { $in: ids },
     owner_id: { $in: owners },
@@ -32,10 +24,7 @@ export async function requireWebhooks(
 export const ownWebhook = { kind: "resource", what: "webhook", load: findWebhook } as const;
 
 /** Returns webhooks by their ids, from the routing cache: as they are now, or were a moment ago. Absent ones are left out. */
-export function lookUpWebhooks(
-  platform: Pick<Platform, "mongo" | "routing">,
-  ids: string[],
-): Promise<Map<string, Webhook>> {
+export function lookUpWebhooks(platform: Stores, ids: string[]): Promise<Map<string, Webhook>> {
   return platform.routing.lookUp(
     "webhook",
     ids,

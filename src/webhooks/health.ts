@@ -1,9 +1,7 @@
 import { type NewAlert, raiseAlert } from "../alerts/raise.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Observed, Stores } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "config" | "routing" | "metrics" | "log">;
 
 /** Warns the owner of a failing webhook that it will be disabled; both fields are null if it is not failing. */
 export interface DisableWarning {
@@ -17,7 +15,7 @@ export interface DisableWarning {
  * after the first failure would appear at every restart of an endpoint.
  */
 export function disableWarning(
-  platform: Pick<Platform, "clock" | "config">,
+  platform: Stores,
   webhook: Pick<Webhook, "active" | "failing_since_ms" | "kind">,
 ): DisableWarning {
   const { failing_since_ms: since, active, kind } = webhook;
@@ -35,7 +33,7 @@ export function disableWarning(
  * worked before. Other processes see the change when they next read the webhook, seconds later, which is soon enough for a
  * limit of days.
  */
-export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<void> {
+export async function noteSuccess(platform: Stores & Observed, webhook: Webhook): Promise<void> {
   const { failing_since_ms: sinceMs } = webhook;
   if (sinceMs === null) return;
   webhook.failing_since_ms = null;
@@ -65,7 +63,7 @@ export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<voi
  * (docs/states.md#webhook-health). Time counts, not the number of failures, because a busy webhook has many of those in a
  * short outage.
  */
-export async function noteFailure(platform: Deps, webhook: Webhook): Promise<void> {
+export async function noteFailure(platform: Stores & Observed, webhook: Webhook): Promise<void> {
   const now = platform.clock();
   const { failing_since_ms: sinceMs } = webhook;
   if (sinceMs === null) {
@@ -88,14 +86,14 @@ export async function noteFailure(platform: Deps, webhook: Webhook): Promise<voi
 }
 
 /** Disables a webhook whose endpoint returned 410 Gone, which means that it must not be called again. */
-export async function disableGone(platform: Deps, webhook: Webhook): Promise<void> {
+export async function disableGone(platform: Stores & Observed, webhook: Webhook): Promise<void> {
   // The owner may have changed the url since, and only the old one is gone.
   await disable(platform, webhook, { url: webhook.url }, "the endpoint returned 410 Gone");
 }
 
 /** Disables an active webhook for which `ifStill` holds, and alerts its owner: both, or neither. */
 async function disable(
-  platform: Deps,
+  platform: Stores & Observed,
   webhook: Webhook,
   ifStill: Partial<Webhook>,
   reason: string,
@@ -114,7 +112,7 @@ async function disable(
 }
 
 /** Returns the alert that is due after so long a time of failures; 0 for none. */
-function stageAfter({ config }: Pick<Platform, "config">, failedMs: number): HealthStage | 0 {
+function stageAfter({ config }: Stores, failedMs: number): HealthStage | 0 {
   if (failedMs >= config.deliveries.disableAfterMs / 2) return 2;
   return failedMs >= config.alerts.webhookFailingAfterMs ? 1 : 0;
 }
@@ -124,7 +122,7 @@ function stageAfter({ config }: Pick<Platform, "config">, failedMs: number): Hea
  * the attempt was made, and an alert that can't be raised now is raised at the next failure.
  */
 async function alertOfFailures(
-  platform: Deps,
+  platform: Stores & Observed,
   webhook: Webhook,
   sinceMs: number,
   now: number,
@@ -170,7 +168,7 @@ const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject:
 
 /** Returns the alert of a webhook that fails since a moment. */
 function failingAlert(
-  { config }: Pick<Platform, "config">,
+  { config }: Stores,
   webhook: Shown,
   { since_ms, stage }: { since_ms: number; stage: HealthStage },
 ): NewAlert {

@@ -1,10 +1,8 @@
 import { groupBy } from "../lib/lists.ts";
 import { Memberships } from "../models/organization.ts";
 import { Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { type EmissionOnItsWay, noteArrived, noteOnTheirWay } from "../store/on-their-way.ts";
-
-type Deps = Pick<Platform, "mongo" | "routing" | "redis" | "keys">;
 
 /** Ends the wait for all emissions but those with these emit ids. */
 export type Release = (except?: ReadonlySet<string>) => void;
@@ -17,7 +15,7 @@ export type OwnedEmission = EmissionOnItsWay & { ownerId: string };
  * returned function ends that for those that are stored or given up: all but the given ones. It never throws. Accounts
  * without an ordered webhook pay nothing (docs/decisions/0011-order-and-rates.md). Throws `unavailable`.
  */
-export async function holdForEmissions(platform: Deps, emissions: OwnedEmission[]): Promise<Release> {
+export async function holdForEmissions(platform: Stores, emissions: OwnedEmission[]): Promise<Release> {
   const byOwner = groupBy(emissions, ({ ownerId }) => ownerId);
   const hasOrder = await Promise.all([...byOwner.keys()].map(id => hasOrderedWebhooks(platform, id)));
   const held = [...byOwner].filter((_, i) => hasOrder[i]);
@@ -32,7 +30,7 @@ export async function holdForEmissions(platform: Deps, emissions: OwnedEmission[
 }
 
 /** Whether a webhook that may receive an account's events is ordered: its own, or one of a member of it. From the routing cache. */
-async function hasOrderedWebhooks(platform: Deps, accountId: string): Promise<boolean> {
+async function hasOrderedWebhooks(platform: Stores, accountId: string): Promise<boolean> {
   const members = new Map<string, string[]>();
   const found = await platform.routing.lookUp(
     "has-ordered",

@@ -1,12 +1,12 @@
 import { shownOrg } from "../accounts/access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Webhook } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { disableWarning } from "./health.ts";
 import type { WebhookView } from "./schema.ts";
 
 /** Returns a webhook as its owner sees it: without signing keys and without the values of custom headers. */
-export function presentWebhook(platform: Pick<Platform, "clock" | "config">, webhook: Webhook): WebhookView {
+export function presentWebhook(platform: Stores, webhook: Webhook): WebhookView {
   const { willBeDisabledAtMs, notice } = disableWarning(platform, webhook);
   const { _id, user_id, name, description, url, active, disabled_reason, header_names } = webhook;
   return {

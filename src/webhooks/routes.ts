@@ -1,6 +1,6 @@
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Platform } from "../platform.ts";
+import type { Working } from "../platform.ts";
 import { ownWebhook } from "./find.ts";
 import { exampleWebhook, presentWebhook } from "./present.ts";
 import {
@@ -13,23 +13,7 @@ import {
 } from "./schema.ts";
 import { createWebhook, deleteWebhook, listWebhooks, rotateSigningKey, updateWebhook } from "./webhooks.ts";
 
-/** What they need of the platform. */
-export type WebhookDeps = Pick<
-  Platform,
-  | "mongo"
-  | "activity"
-  | "routing"
-  | "redis"
-  | "keys"
-  | "metrics"
-  | "clock"
-  | "secrets"
-  | "config"
-  | "queues"
-  | "permits"
->;
-
-const route = routeFor<WebhookDeps>();
+const route = routeFor<Working>();
 
 const example = exampleWebhook;
 const params = { id: example.id };

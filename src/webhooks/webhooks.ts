@@ -6,7 +6,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
-import type { Platform } from "../platform.ts";
+import type { Queued, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
 import { countDrop } from "../store/drops.ts";
 import { transaction } from "../store/mongo.ts";
@@ -33,10 +33,7 @@ export interface NewWebhook {
  * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url
  * or a header, and `limit-reached` (docs/rest-api.md#webhooks).
  */
-export async function createWebhook(
-  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">,
-  input: NewWebhook,
-): Promise<WebhookWithKey> {
+export async function createWebhook(platform: Stores, input: NewWebhook): Promise<WebhookWithKey> {
   await checkCount(platform, input.ownerId, "webhooks");
   const signingKey = newSigningKey();
   const now = platform.clock();
@@ -57,7 +54,7 @@ export async function createWebhook(
  * `invalid` for the url or a header, and `not-found` if the webhook has been deleted since.
  */
 export async function updateWebhook(
-  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config" | "queues">,
+  platform: Stores & Queued,
   webhook: Webhook,
   changes: WebhookChanges,
 ): Promise<UpdatedWebhook> {
@@ -87,14 +84,12 @@ export async function updateWebhook(
   return { ...presentWebhook(platform, updated), secrets_removed };
 }
 
-type Deps = Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">;
-
 /**
  * Replaces the signing key of a webhook and returns the new one, which can never be shown again. The old key also signs
  * for 24 more hours. Throws `conflict` if another request replaced the key in between, because the key returned by one
  * of the two requests would never sign.
  */
-export async function rotateSigningKey(platform: Deps, webhook: Webhook): Promise<WebhookWithKey> {
+export async function rotateSigningKey(platform: Stores, webhook: Webhook): Promise<WebhookWithKey> {
   const signingKey = newSigningKey();
   const updated =
     (await replaceKey(platform, webhook, signingKey)) ??
@@ -106,7 +101,7 @@ export async function rotateSigningKey(platform: Deps, webhook: Webhook): Promis
 
 /** Returns the webhook with the new key; null if its key is stored in another form than it was read. */
 async function replaceKey(
-  { mongo, secrets, clock }: Deps,
+  { mongo, secrets, clock }: Stores,
   { _id, signing_keys: keys }: Webhook,
   signingKey: string,
 ): Promise<Webhook | null> {
@@ -122,7 +117,11 @@ async function replaceKey(
 }
 
 /** As `replaceKey`, if the key is the same, and `headwater secrets reseal` only encrypted it again; otherwise null. */
-async function replaceResealed(platform: Deps, before: Webhook, signingKey: string): Promise<Webhook | null> {
+async function replaceResealed(
+  platform: Stores,
+  before: Webhook,
+  signingKey: string,
+): Promise<Webhook | null> {
   const { mongo, secrets } = platform;
   const webhook = await Webhooks(mongo).findById(before._id).lean<Webhook | null>();
   const [current] = webhook?.signing_keys ?? [];
@@ -134,7 +133,7 @@ async function replaceResealed(platform: Deps, before: Webhook, signingKey: stri
 
 /** Returns a page of an account's webhooks, newest first, without its destinations, whose ids come before. */
 export async function listWebhooks(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config">,
+  platform: Stores,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<WebhookView>> {
@@ -145,17 +144,12 @@ export async function listWebhooks(
   return mapPage(found, webhook => presentWebhook(platform, webhook));
 }
 
-type DeleteDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "metrics" | "activity" | "clock" | "routing" | "permits"
->;
-
 /**
  * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and releases its permits. There may be very
  * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
  * is due.
  */
-export async function deleteWebhook(platform: DeleteDeps, webhookId: string): Promise<void> {
+export async function deleteWebhook(platform: Working, webhookId: string): Promise<void> {
   const [webhook, subscriptions] = await Promise.all([
     Webhooks(platform.mongo).findById(webhookId, { owner_id: 1 }).lean(),
     Subscriptions(platform.mongo).find({ listener_id: webhookId }, { owner_id: 1, emitter_id: 1 }).lean(),
@@ -172,7 +166,7 @@ export async function deleteWebhook(platform: DeleteDeps, webhookId: string): Pr
 }
 
 /** Cancels and counts every pending delivery to a webhook; their jobs then have nothing to do. */
-async function cancelDeliveries(platform: DeleteDeps, webhookId: string): Promise<void> {
+async function cancelDeliveries(platform: Working, webhookId: string): Promise<void> {
   const pending = await Deliveries(platform.mongo).aggregate<{ _id: string; count: number }>([
     { $match: { webhook_id: webhookId, state: "pending" } },
     { $group: { _id: "$emitter_id", count: { $sum: 1 } } },

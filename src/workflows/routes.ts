@@ -3,7 +3,7 @@ import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts
 import { summaryRoute } from "../events/summary-route.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
 import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowView } from "./schema.ts";
 import {
@@ -15,8 +15,7 @@ import {
   updateWorkflow,
 } from "./workflows.ts";
 
-const route =
-  routeFor<Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "clock" | "config">>();
+const route = routeFor<Stores>();
 const tag = "Workflows";
 
 const ownWorkflow = {

@@ -7,7 +7,7 @@ import { Organizations } from "../models/organization.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { Users } from "../models/user.ts";
 import { type Workflow, Workflows } from "../models/workflow.ts";
-import type { Platform } from "../platform.ts";
+import type { Stores } from "../platform.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { transaction } from "../store/mongo.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
@@ -23,11 +23,7 @@ export const presentWorkflow = ({
 }: Workflow): WorkflowView => ({ id: _id, name, created_at, updated_at });
 
 /** Returns a workflow of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-export function findWorkflow(
-  platform: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Workflow | null> {
+export function findWorkflow(platform: Stores, id: string, owners: string[]): Promise<Workflow | null> {
   return Workflows(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean();
@@ -35,7 +31,7 @@ export function findWorkflow(
 
 /** Returns a page of an account's workflows, newest first. */
 export async function listWorkflows(
-  { mongo, redis, keys }: Pick<Platform, "mongo" | "redis" | "keys">,
+  { mongo, redis, keys }: Stores,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<WorkflowView>> {
@@ -53,7 +49,7 @@ const MAX_NAME_CHARS = 128;
  * the name, `not-found` for the owner.
  */
 export async function createWorkflow(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   { ownerId, name }: { ownerId: string; name: string },
 ): Promise<WorkflowView> {
   if (name.trim() === "" || name.length > MAX_NAME_CHARS) {
@@ -72,7 +68,7 @@ export async function createWorkflow(
 
 /** Changes the given fields of a workflow and returns it. Throws `not-found` if it has been deleted since. */
 export async function updateWorkflow(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Stores,
   { _id }: Workflow,
   changes: WorkflowChanges,
 ): Promise<WorkflowView> {
@@ -91,10 +87,7 @@ export async function updateWorkflow(
  * Deletes a workflow with its subscriptions and summaries. Deliveries of its events go on; what it has emitted and is not
  * handled yet is dropped and counted as `emitter-deleted` (docs/design.md#guarantee-8). Throws `unavailable`.
  */
-export async function deleteWorkflow(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing">,
-  { _id, owner_id }: Workflow,
-): Promise<void> {
+export async function deleteWorkflow(platform: Stores, { _id, owner_id }: Workflow): Promise<void> {
   const eitherSide = { $or: [{ emitter_id: _id }, { listener_id: _id }] };
   const subscriptions = await Subscriptions(platform.mongo)
     .find(eitherSide, { owner_id: 1, emitter_id: 1 })

@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { type AcceptDeps, acceptRuns, enqueueEmissionJobs } from "../../src/accepted/keep.ts";
+import { acceptRuns, enqueueEmissionJobs } from "../../src/accepted/keep.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { AcceptedWork } from "../../src/models/accepted.ts";
 import { RunRecords } from "../../src/models/run.ts";
+import type { Queued, Stores } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import type { TriggerItem } from "../../src/queues/run-item.ts";
@@ -38,7 +39,11 @@ describe("what is accepted with DURABLE_INGRESS=mongodb", () => {
     const run_id = newId("run", platform.clock());
     return { kind: "http", run_id, at_ms: platform.clock(), event: { run_id } };
   };
-  async function accept(sourceId: string, count: number, from: AcceptDeps = platform): Promise<string[]> {
+  async function accept(
+    sourceId: string,
+    count: number,
+    from: Stores & Queued = platform,
+  ): Promise<string[]> {
     const items = Array.from({ length: count }, item);
     expect(await acceptRuns(from, sourceId, items, { ...UNBOUNDED, ownerId: "u_1" })).to.not.include(false);
     return items.map(({ run_id }) => run_id);

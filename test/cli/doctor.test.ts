@@ -7,6 +7,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
+import { SandboxHealth } from "../../src/sandbox/sandbox-health.ts";
 import { UNBOUNDED } from "../../src/store/run-queue.ts";
 import { setAside } from "../../src/store/set-aside.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
@@ -161,6 +162,8 @@ describe("headwater doctor", () => {
     const broken = async () => {
       throw new Error("no space left", { cause: new Error("ENOSPC") });
     };
-    expect(problems(await checkSandbox({ sandboxes: broken }))).to.deep.equal(["no space left: ENOSPC"]);
+    expect(
+      problems(await checkSandbox({ sandboxes: broken, sandboxHealth: new SandboxHealth() })),
+    ).to.deep.equal(["no space left: ENOSPC"]);
   });
 });

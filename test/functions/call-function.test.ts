@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { type CallDeps, type FunctionOutcome, openCallFunction } from "../../src/functions/call-function.ts";
+import { type FunctionOutcome, openCallFunction } from "../../src/functions/call-function.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
+import type { Calling } from "../../src/platform.ts";
 import type { BatchOptions } from "../../src/sandbox/call-runner.ts";
 import type { BatchRequest, CallResult } from "../../src/sandbox/protocol.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -25,7 +26,7 @@ describe("calls of functions", () => {
       callBatch: (_: string, __: unknown, request: BatchRequest, options: BatchOptions) =>
         callBatch(request, options),
     });
-    const call = openCallFunction({ ...platform, sandboxes } as unknown as CallDeps);
+    const call = openCallFunction({ ...platform, sandboxes } as unknown as Calling);
     return (ownerId: string, events: number) =>
       call({
         key: "function",

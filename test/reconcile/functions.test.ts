@@ -13,8 +13,7 @@ describe("the sweep of functions", () => {
   });
   afterEach(() => platform.destroy());
 
-  const sweep = () =>
-    beginFunctionSweep({ mongo: platform.mongo, clock: () => platform.clock() + laterMs })(null);
+  const sweep = () => beginFunctionSweep({ ...platform, clock: () => platform.clock() + laterMs })(null);
   const stored = async () =>
     (await StoredFunctions(platform.mongo).find().sort({ _id: 1 }).lean()).map(({ _id }) => _id);
 

@@ -6,12 +6,10 @@ import { Identities, type Identity, identityId, Users } from "../../models/user.
 import type { OpenIdFault } from "../../openid/openid-error.ts";
 import type { Claims } from "../../openid/provider.ts";
 import { mayEnter, organizationsFor, type SignInRules, verifiedEmail } from "../../openid/rules.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { isDuplicateKey, transaction } from "../../store/mongo.ts";
 import { revokeProviderKeys } from "../api-keys.ts";
 import { newUser } from "../users.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "routing" | "log">;
 
 /** What the operator decided about people whom the provider vouches for. */
 export interface Admission {
@@ -27,7 +25,7 @@ export interface Admission {
  * an email address may change, and may later be another's. The rules hold at each sign-in; a known person whom they no
  * longer let in loses what they gave. Throws NotLetIn.
  */
-export async function findUser(platform: Deps, claims: Claims, admission: Admission): Promise<string> {
+export async function findUser(platform: Stores, claims: Claims, admission: Admission): Promise<string> {
   const { rules } = admission;
   const email = verifiedEmail(claims);
   const known = await findIdentity(platform, claims);
@@ -40,16 +38,13 @@ export async function findUser(platform: Deps, claims: Claims, admission: Admiss
   return userId;
 }
 
-async function findIdentity(
-  { mongo }: Pick<Deps, "mongo">,
-  { issuer, subject }: Claims,
-): Promise<Identity | null> {
+async function findIdentity({ mongo }: Stores, { issuer, subject }: Claims): Promise<Identity | null> {
   return await Identities(mongo).findById(identityId(issuer, subject)).lean<Identity | null>();
 }
 
 /** Returns the user of somebody who signs in for the first time: an account that exists, or a new one. */
 async function admit(
-  platform: Deps,
+  platform: Stores,
   claims: Claims,
   { email, admission }: { email: string; admission: Admission },
 ): Promise<string> {
@@ -70,7 +65,7 @@ async function admit(
 }
 
 async function createAccount(
-  platform: Deps,
+  platform: Stores,
   claims: Claims,
   { email, admission }: { email: string; admission: Admission },
 ): Promise<string> {
@@ -83,11 +78,7 @@ async function createAccount(
   return user._id;
 }
 
-const newIdentity = (
-  { clock }: Pick<Deps, "clock">,
-  { issuer, subject }: Claims,
-  userId: string,
-): Identity => ({
+const newIdentity = ({ clock }: Stores, { issuer, subject }: Claims, userId: string): Identity => ({
   _id: identityId(issuer, subject),
   issuer,
   subject,
@@ -99,10 +90,7 @@ const newIdentity = (
  * Ends what the provider's word gave a user: sessions, the API keys that were made in them, and memberships. What was given by
  * people stays.
  */
-export async function withdrawAccess(
-  platform: Pick<Platform, "mongo" | "clock" | "routing" | "log">,
-  userId: string,
-): Promise<void> {
+export async function withdrawAccess(platform: Stores, userId: string): Promise<void> {
   await Sessions(platform.mongo).deleteMany({ user_id: userId, key_id: null });
   await revokeProviderKeys(platform, userId);
   await applyOrganizations(platform, userId, []);
@@ -113,7 +101,7 @@ export async function withdrawAccess(
  * Makes a user a member of the organizations that the rules give, and ends memberships that rules gave and give no longer.
  * Memberships of other origin stay. A rule for an organization that is absent or full is logged, and stops no sign-in.
  */
-async function applyOrganizations(platform: Deps, userId: string, orgIds: string[]): Promise<void> {
+async function applyOrganizations(platform: Stores, userId: string, orgIds: string[]): Promise<void> {
   const { mongo, routing } = platform;
   const current = await Memberships(mongo).find({ user_id: userId }).lean();
   const lost = current.filter(({ by_rule, org_id }) => by_rule && !orgIds.includes(org_id));
@@ -124,7 +112,7 @@ async function applyOrganizations(platform: Deps, userId: string, orgIds: string
   if (changed.length > 0) await routing.invalidate([userId, ...changed]);
 }
 
-async function join({ mongo, clock, log }: Deps, userId: string, orgId: string): Promise<void> {
+async function join({ mongo, clock, log }: Stores, userId: string, orgId: string): Promise<void> {
   const most = LIMITS.members.value;
   const exists = await Organizations(mongo).exists({ _id: orgId });
   if (!exists || (await Memberships(mongo).countDocuments({ org_id: orgId }, { limit: most })) >= most) {

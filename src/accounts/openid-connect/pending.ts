@@ -2,10 +2,8 @@ import { AppError, invalidField } from "../../lib/errors.ts";
 import { isSameSecret } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Challenge } from "../../openid/provider.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { hashOfToken } from "../sessions/sessions.ts";
-
-type Deps = Pick<Platform, "secrets" | "clock">;
 
 /** A sign-in that is with the provider. Only its browser keeps it, encrypted: strangers make us store nothing. */
 export interface PendingSignIn {
@@ -40,7 +38,7 @@ export function checkReturnPath(path: string): string {
 
 /** Returns a sign-in that begins now, and the text that its browser keeps. */
 export function beginPending(
-  { secrets, clock }: Deps,
+  { secrets, clock }: Stores,
   { challenge, returnTo }: Pick<PendingSignIn, "challenge" | "returnTo">,
 ): { pending: PendingSignIn; sealed: string } {
   const pending = { challenge, returnTo, expiresAtMs: clock() + LIMITS.providerReturnMs.value };
@@ -48,7 +46,7 @@ export function beginPending(
 }
 
 /** Returns the sign-in that a browser keeps, if it is the one of this state and not too old; otherwise null. */
-export function openPending({ secrets, clock }: Deps, sealed: string, state: string): PendingSignIn | null {
+export function openPending({ secrets, clock }: Stores, sealed: string, state: string): PendingSignIn | null {
   let pending: (PendingSignIn & { purpose?: string }) | null;
   try {
     pending = JSON.parse(secrets.open(sealed));
@@ -60,10 +58,7 @@ export function openPending({ secrets, clock }: Deps, sealed: string, state: str
 }
 
 /** Uses a sign-in up; returns false if it was used before. Throws `unavailable` if Redis is away. */
-export async function usePending(
-  { redis, keys }: Pick<Platform, "redis" | "keys">,
-  { challenge }: PendingSignIn,
-): Promise<boolean> {
+export async function usePending({ redis, keys }: Stores, { challenge }: PendingSignIn): Promise<boolean> {
   try {
     const ms = LIMITS.providerReturnMs.value;
     return (await redis.set(keys.usedSignIn(hashOfToken(challenge.state)), "1", "PX", ms, "NX")) === "OK";

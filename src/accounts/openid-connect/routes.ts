@@ -7,13 +7,12 @@ import type { Logger } from "../../lib/logger.ts";
 import { unixSeconds, withDeadline } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { OpenIdError } from "../../openid/openid-error.ts";
-import type { Platform } from "../../platform.ts";
+import type { Outbound, Stores } from "../../platform.ts";
 import { findLiveSession } from "../sessions/authenticate.ts";
 import { endSession } from "../sessions/sessions.ts";
 import { beginPending, checkReturnPath } from "./pending.ts";
 
-type Deps = Pick<Platform, "config" | "openid" | "secrets" | "clock" | "mongo" | "routing">;
-const route = routeFor<Deps>();
+const route = routeFor<Stores & Outbound>();
 const tag = "Sessions";
 
 /** Where the provider sends browsers back to; the operator names it to the provider. */
@@ -155,11 +154,7 @@ export const openIdRoutes = [
  * Ends a session, and returns the provider's address at which the browser signs out there too: null if no provider vouched
  * for the session, or if the provider has no such address or is away.
  */
-async function signOut(
-  platform: Pick<Platform, "mongo" | "routing" | "openid" | "config" | "clock">,
-  sessionId: string,
-  log: Logger,
-): Promise<string | null> {
+async function signOut(platform: Stores & Outbound, sessionId: string, log: Logger): Promise<string | null> {
   const { openid, config } = platform;
   const session = await findLiveSession(platform, sessionId);
   if (session) await endSession(platform, session);

@@ -5,12 +5,10 @@ import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Session, Sessions, type SignInLink, SignInLinks } from "../../models/session.ts";
 import { ApiKeys } from "../../models/user.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { findCaller, findKeyCallers, hashOf, isApiKey } from "../api-keys.ts";
 import { organizationsOf } from "../organizations.ts";
 import { expiryOf, hashOfToken, isLinkToken, isSessionToken, newLinkToken } from "./sessions.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
 
 /** Look-ups that arrive at the same time share two queries. */
 const BATCH = { maxWeight: 100, concurrency: 4 };
@@ -24,9 +22,9 @@ const REFRESH = { maxWeight: 1000, concurrency: 8 };
  * change, or after some seconds. While Redis is away each request asks MongoDB. Returns null for what is unknown, revoked
  * or has ended.
  */
-export function openAuthenticate(platform: Deps): (credential: string) => Promise<Caller | null> {
+export function openAuthenticate(platform: Stores): (credential: string) => Promise<Caller | null> {
   const refresh = createBatcher(async (_: string[]) => void (await platform.routing.refresh()), REFRESH);
-  const cached = (kind: string, find: (platform: Deps, hashes: string[]) => Promise<(Caller | null)[]>) => {
+  const cached = (kind: string, find: (platform: Stores, hashes: string[]) => Promise<(Caller | null)[]>) => {
     const findOne = createBatcher((hashes: string[]) => find(platform, hashes), BATCH);
     const findMissing = async ([hash = ""]: string[]) => {
       const caller = await findOne(hash);
@@ -50,13 +48,11 @@ export function openAuthenticate(platform: Deps): (credential: string) => Promis
   };
 }
 
-type CallersDeps = Pick<Platform, "mongo" | "clock">;
-
 /** A session's last use is written at most this often. */
 const NOTED_EVERY_S = 60;
 
 /** Returns the users of sessions, by the hashes of their tokens; null for one that is unknown or has ended. */
-async function findSessionCallers(platform: CallersDeps, hashes: string[]): Promise<(Caller | null)[]> {
+async function findSessionCallers(platform: Stores, hashes: string[]): Promise<(Caller | null)[]> {
   const sessions = await liveSessions(platform, { hash: { $in: hashes } });
   noteUse(platform, sessions);
   const orgIds = await organizationsOf(platform, [...new Set(sessions.map(({ user_id }) => user_id))]);
@@ -70,14 +66,14 @@ async function findSessionCallers(platform: CallersDeps, hashes: string[]): Prom
 }
 
 /** Returns the session with this id if it has not ended, otherwise null. */
-export async function findLiveSession(platform: CallersDeps, id: string): Promise<Session | null> {
+export async function findLiveSession(platform: Stores, id: string): Promise<Session | null> {
   const [session = null] = await liveSessions(platform, { _id: { $in: [id] } });
   return session;
 }
 
 /** A session ends with its key, even if a process died between the revocation and the deletion of the key's sessions. */
 async function liveSessions(
-  platform: CallersDeps,
+  platform: Stores,
   filter: { hash: { $in: string[] } } | { _id: { $in: string[] } },
 ): Promise<Session[]> {
   const now = new Date(platform.clock());
@@ -94,7 +90,7 @@ async function liveSessions(
 }
 
 /** Not awaited: a request needs no record of itself. */
-function noteUse(platform: CallersDeps, sessions: Session[]): void {
+function noteUse(platform: Stores, sessions: Session[]): void {
   const now = unixSeconds(platform.clock());
   for (const session of sessions) {
     const { _id, last_used_at } = session;
@@ -119,7 +115,7 @@ export interface Proof {
  * Throws `unauthenticated` for a wrong one, `invalid` unless there is exactly one.
  */
 export async function checkProof(
-  platform: CallersDeps,
+  platform: Stores,
   { api_key, link }: Proof,
   countWrong: () => Promise<void>,
 ): Promise<{ userId: string; keyId: string }> {
@@ -145,7 +141,7 @@ export async function checkProof(
  * its token, which the page receives in the fragment of the address: that is sent to no server and no log.
  */
 export async function makeLink(
-  platform: CallersDeps,
+  platform: Stores,
   { userId, keyId }: { userId: string; keyId: string },
 ): Promise<{ token: string; expiresAtMs: number }> {
   const token = newLinkToken();
@@ -161,7 +157,7 @@ export async function makeLink(
 }
 
 /** Uses a link up; returns null if it is unknown, used, expired, or its API key was revoked. */
-async function redeemLink(platform: CallersDeps, token: string): Promise<SignInLink | null> {
+async function redeemLink(platform: Stores, token: string): Promise<SignInLink | null> {
   if (!isLinkToken(token)) return null;
   const link = await SignInLinks(platform.mongo)
     .findOneAndDelete({ _id: hashOfToken(token) })

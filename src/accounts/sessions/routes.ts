@@ -15,13 +15,12 @@ import { AppError } from "../../lib/errors.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Session } from "../../models/session.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
 import { checkProof, makeLink } from "./authenticate.ts";
 import { endSession, isSessionToken, listSessions, ownSession, startSession } from "./sessions.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "clock" | "config">;
-const route = routeFor<Deps>();
+const route = routeFor<Stores>();
 const tag = "Sessions";
 
 /** The time in which wrong proofs, and wrong returns from a provider, are counted. */
@@ -68,7 +67,7 @@ const present = (session: Session, currentId: string | undefined): SessionView =
 });
 
 /** Returns the token of a request's session; undefined if it has none. Throws `forbidden` for another site's page. */
-export function readSession({ config }: Pick<Platform, "config">, ctx: Context): string | undefined {
+export function readSession({ config }: Stores, ctx: Context): string | undefined {
   const token = readSessionCookie(ctx, config.publicUrl);
   if (token === undefined || !isSessionToken(token)) return undefined;
   requireOwnPage(ctx, config.publicUrl);
@@ -81,10 +80,10 @@ interface SignInLimits {
   providerReturns: GuessLimit;
 }
 
-const signInLimits = new WeakMap<Deps["redis"], SignInLimits>();
+const signInLimits = new WeakMap<Stores["redis"], SignInLimits>();
 
 /** Returns the limits of wrong guesses at the sign-in. The counts are in Redis; this is only their client. */
-export function signInLimitsOf({ redis, keys }: Pick<Deps, "redis" | "keys">): SignInLimits {
+export function signInLimitsOf({ redis, keys }: Stores): SignInLimits {
   const limits = signInLimits.get(redis) ?? {
     proofs: createGuessLimit(redis, {
       keyPrefix: `${keys.rateLimit()}-sign-in`,
@@ -104,7 +103,7 @@ export function signInLimitsOf({ redis, keys }: Pick<Deps, "redis" | "keys">): S
 }
 
 /** Throws `forbidden` if a browser would not keep a session's cookie, or everybody on the way could read it. */
-function cookieOf({ config }: Pick<Deps, "config">) {
+function cookieOf({ config }: Stores) {
   const cookie = sessionCookieOf(config.publicUrl);
   if (cookie) return cookie;
   throw new AppError("forbidden", "browsers can sign in over https only: set PUBLIC_URL to an https address");

@@ -5,7 +5,7 @@ import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Session, Sessions } from "../../models/session.ts";
 import { Users } from "../../models/user.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../../store/page.ts";
 import { revokeProviderKeys } from "../api-keys.ts";
 
@@ -34,8 +34,6 @@ export function expiryOf(session: Pick<Session, "created_at" | "last_used_at" | 
   return new Date(Math.min(idle, session.created_at * 1000 + lifeOf(session)));
 }
 
-type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
-
 const MAX_USER_AGENT_CHARS = 200;
 
 /**
@@ -43,7 +41,7 @@ const MAX_USER_AGENT_CHARS = 200;
  * the oldest one. `keyId` is the API key whose revocation ends it; null if an OpenID provider vouched for the user.
  */
 export async function startSession(
-  platform: Deps,
+  platform: Stores,
   { userId, keyId, userAgent }: { userId: string; keyId: string | null; userAgent: string },
 ): Promise<{ session: Session; token: string }> {
   const token = newSessionToken();
@@ -63,7 +61,7 @@ export async function startSession(
   return { session, token };
 }
 
-async function endOldest(platform: Deps, userId: string): Promise<void> {
+async function endOldest(platform: Stores, userId: string): Promise<void> {
   const oldest = await Sessions(platform.mongo)
     .find({ user_id: userId }, { _id: 1 })
     .sort({ _id: -1 })
@@ -75,17 +73,15 @@ async function endOldest(platform: Deps, userId: string): Promise<void> {
   await platform.routing.invalidate([userId]);
 }
 
-type FindDeps = Pick<Platform, "mongo" | "clock">;
-
-const live = (platform: FindDeps) => ({ expires_at: { $gt: new Date(platform.clock()) } });
+const live = (platform: Stores) => ({ expires_at: { $gt: new Date(platform.clock()) } });
 
 /** Returns a page of a user's sessions, newest first. */
-export function listSessions(platform: FindDeps, userId: string, page: PageRequest): Promise<Page<Session>> {
+export function listSessions(platform: Stores, userId: string, page: PageRequest): Promise<Page<Session>> {
   return pageOf(Sessions(platform.mongo), { user_id: userId, ...live(platform) }, page);
 }
 
 /** Returns a session of one of these users, otherwise null. */
-async function findSession(platform: FindDeps, id: string, owners: string[]): Promise<Session | null> {
+async function findSession(platform: Stores, id: string, owners: string[]): Promise<Session | null> {
   return await Sessions(platform.mongo)
     .findOne({ _id: id, user_id: { $in: owners }, ...live(platform) })
     .lean<Session | null>();
@@ -94,11 +90,9 @@ async function findSession(platform: FindDeps, id: string, owners: string[]): Pr
 /** The access rule of routes whose path names a session. */
 export const ownSession = { kind: "resource", what: "session", load: findSession } as const;
 
-type EndDeps = Pick<Platform, "mongo" | "routing">;
-
 /** Ends a session: it is rejected from the next request on. */
 export async function endSession(
-  platform: EndDeps,
+  platform: Stores,
   { _id, user_id }: Pick<Session, "_id" | "user_id">,
 ): Promise<void> {
   await Sessions(platform.mongo).deleteOne({ _id });
@@ -110,7 +104,7 @@ export async function endSession(
  * there were. Throws `not-found`.
  */
 export async function endAllSessions(
-  platform: Pick<Platform, "mongo" | "routing" | "clock">,
+  platform: Stores,
   userId: string,
 ): Promise<{ id: string; ended_sessions: number; revoked_keys: number }> {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");

@@ -5,7 +5,7 @@ import { notFound } from "../../lib/errors.ts";
 import { isId, isSameSecret } from "../../lib/ids.ts";
 import type { SmtpServer } from "../../lib/smtp-url.ts";
 import { type AlertMail, Users } from "../../models/user.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 
 /** Hands mail over to a server. */
 export interface Mailer {
@@ -77,21 +77,15 @@ export interface AlertSettings {
   is_mail_sent: boolean;
 }
 
-type Deps = Pick<Platform, "mongo" | "config">;
-
 /** Returns how a user is told of alerts. Throws `not-found`. */
-export async function readAlertSettings({ mongo, config }: Deps, userId: string): Promise<AlertSettings> {
+export async function readAlertSettings({ mongo, config }: Stores, userId: string): Promise<AlertSettings> {
   const user = await Users(mongo).findById(userId, { email: 1, alert_mail: 1 }).lean();
   if (!user) throw notFound("user");
   return { mail: user.alert_mail ?? "digest", email: user.email, is_mail_sent: config.mail !== undefined };
 }
 
 /** Changes how a user is told of alerts, from the next mail on. Throws `not-found`. */
-export async function setAlertMail(
-  { mongo }: Pick<Platform, "mongo">,
-  userId: string,
-  mail: AlertMail,
-): Promise<void> {
+export async function setAlertMail({ mongo }: Stores, userId: string, mail: AlertMail): Promise<void> {
   const { matchedCount } = await Users(mongo).updateOne({ _id: userId }, { $set: { alert_mail: mail } });
   if (matchedCount === 0) throw notFound("user");
 }

@@ -4,11 +4,11 @@ import { EventSummarySchema } from "../../events/schema.ts";
 import { eventPage, summaryQuery } from "../../events/summary-route.ts";
 import { data, page } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { ALERTS } from "../raise.ts";
 import { readAlertSettings, setAlertMail } from "./mailer.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "eventLog" | "clock" | "config">>();
+const route = routeFor<Stores>();
 const tag = "Alerts";
 
 const AlertMailSchema = Type.Union([Type.Literal("each"), Type.Literal("digest"), Type.Literal("off")], {

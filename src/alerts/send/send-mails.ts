@@ -3,12 +3,10 @@ import { settlesWithin } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Mailbox, Mailboxes } from "../../models/alert.ts";
 import { type User, Users } from "../../models/user.ts";
-import type { Platform } from "../../platform.ts";
+import type { Observed, Platform, Stores } from "../../platform.ts";
 import { composeMail } from "./compose.ts";
 import { MAIL_OFF_PATH, type Mailer, mailToken, openMailer } from "./mailer.ts";
 import { DIGEST_MS } from "./sweep.ts";
-
-type Deps = Pick<Platform, "mongo" | "clock" | "config" | "metrics" | "log">;
 
 /** Longer than a server may take for a mail: a process that claimed a mailbox and is silent for so long has died. */
 const CLAIMED_MS = 5 * 60_000;
@@ -24,7 +22,11 @@ const MAILS_AT_ONCE = 100;
  * Sends the mails that are due, one after another, until none is, or `mustEnd`. Any number of processes may: each claims the
  * mailbox of a user first. A mail is sent again if its process dies between the server's acceptance and the note of it.
  */
-export async function sendDueMails(platform: Deps, mailer: Mailer, mustEnd: () => boolean): Promise<number> {
+export async function sendDueMails(
+  platform: Stores & Observed,
+  mailer: Mailer,
+  mustEnd: () => boolean,
+): Promise<number> {
   let sent = 0;
   for (let i = 0; i < MAILS_AT_ONCE && !mustEnd(); i++) {
     const claimed = await claim(platform);
@@ -36,7 +38,7 @@ export async function sendDueMails(platform: Deps, mailer: Mailer, mustEnd: () =
 
 type Claimed = Mailbox & { claimed_until: Date };
 
-async function claim({ mongo, clock }: Deps): Promise<Claimed | null> {
+async function claim({ mongo, clock }: Stores & Observed): Promise<Claimed | null> {
   const now = new Date(clock());
   return await Mailboxes(mongo)
     .findOneAndUpdate(
@@ -48,7 +50,7 @@ async function claim({ mongo, clock }: Deps): Promise<Claimed | null> {
 }
 
 /** Returns true if a mail was sent. */
-async function sendOne(platform: Deps, mailer: Mailer, mailbox: Claimed): Promise<boolean> {
+async function sendOne(platform: Stores & Observed, mailer: Mailer, mailbox: Claimed): Promise<boolean> {
   const { mongo, config, metrics, log } = platform;
   const user = await Users(mongo).findById(mailbox._id).lean();
   const mail = user?.alert_mail ?? "digest";
@@ -92,26 +94,30 @@ async function sendOne(platform: Deps, mailer: Mailer, mailbox: Claimed): Promis
 }
 
 /** Without those of organizations that the user has left since. */
-async function visibleAlerts(platform: Deps, { _id }: User, { alerts }: Mailbox): Promise<Mailbox["alerts"]> {
+async function visibleAlerts(
+  platform: Stores & Observed,
+  { _id }: User,
+  { alerts }: Mailbox,
+): Promise<Mailbox["alerts"]> {
   const accounts = [...new Set(alerts.map(({ owner_id }) => owner_id))];
   const access = await Promise.all(accounts.map(account => canAccess(platform, _id, account)));
   return alerts.filter(({ owner_id }) => access[accounts.indexOf(owner_id)]);
 }
 
-function sentToday({ clock }: Deps, { sent_at, sent_that_day }: Mailbox): number {
+function sentToday({ clock }: Stores & Observed, { sent_at, sent_that_day }: Mailbox): number {
   const isToday = sent_at !== null && Math.floor(sent_at.getTime() / DAY_MS) === Math.floor(clock() / DAY_MS);
   return isToday ? sent_that_day : 0;
 }
 
 async function release(
-  { mongo }: Deps,
+  { mongo }: Stores & Observed,
   { _id, claimed_until }: Claimed,
   set: Partial<Mailbox>,
 ): Promise<void> {
   await Mailboxes(mongo).updateOne({ _id, claimed_until }, { $set: { claimed_until: null, ...set } });
 }
 
-async function noteFailure(platform: Deps, mailbox: Claimed, error: unknown): Promise<void> {
+async function noteFailure(platform: Stores & Observed, mailbox: Claimed, error: unknown): Promise<void> {
   const { metrics, log, clock } = platform;
   const failures = mailbox.failures + 1;
   const isGivenUp = failures > MAX_FAILURES;
@@ -138,7 +144,7 @@ interface Finished {
 
 /** Removes alerts from a mailbox, and plans the next mail if some have come since. */
 async function finish(
-  { mongo, clock }: Deps,
+  { mongo, clock }: Stores & Observed,
   mailbox: Claimed,
   { handled, next, sentToday }: Finished,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import { type Alert, Alerts, Mailboxes, type MailedAlert } from "../../models/alert.ts";
 import { Memberships } from "../../models/organization.ts";
 import { type User, Users } from "../../models/user.ts";
-import type { Platform } from "../../platform.ts";
+import type { Platform, Stores } from "../../platform.ts";
 import { isDuplicateKey } from "../../store/mongo.ts";
 import { repairAll } from "../../store/repair-each.ts";
 import type { SweepBatch } from "../../store/sweep-turns.ts";
@@ -56,8 +56,6 @@ async function handle(platform: Platform, alerts: Alert[]): Promise<number> {
   return done.length;
 }
 
-type Deps = Pick<Platform, "mongo" | "clock">;
-
 /** The first alert after a while waits this long for company. */
 const SOON_MS = 60_000;
 /** Between two mails to a person who gets digests. */
@@ -67,14 +65,14 @@ export const DIGEST_MS = 3_600_000;
  * Notes an alert for the next mail to each person of its account who wants mails: the user, or every member of the
  * organization. One that is noted already is not noted again.
  */
-async function noteForMail(platform: Deps, alert: Alert): Promise<void> {
+async function noteForMail(platform: Stores, alert: Alert): Promise<void> {
   const { _id, owner_id, type, subject, message, at_ms } = alert;
   for (const user of await recipientsOf(platform, owner_id)) {
     await note(platform, user, { _id, owner_id, type, subject, message, at_ms });
   }
 }
 
-async function recipientsOf({ mongo }: Deps, ownerId: string): Promise<Pick<User, "_id" | "alert_mail">[]> {
+async function recipientsOf({ mongo }: Stores, ownerId: string): Promise<Pick<User, "_id" | "alert_mail">[]> {
   const members = ownerId.startsWith("o_")
     ? await Memberships(mongo)
         .find({ org_id: ownerId }, { user_id: 1 })
@@ -91,7 +89,7 @@ async function recipientsOf({ mongo }: Deps, ownerId: string): Promise<Pick<User
 }
 
 async function note(
-  { mongo, clock }: Deps,
+  { mongo, clock }: Stores,
   { _id, alert_mail }: Pick<User, "_id" | "alert_mail">,
   alert: MailedAlert,
 ): Promise<void> {

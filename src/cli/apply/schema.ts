@@ -1,12 +1,13 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { ownDeployer } from "../../components/find.ts";
 import { APP_SLUG } from "../../connections/schema.ts";
-import type { CheckDeps, Kind } from "../../destinations/kind.ts";
+import type { Kind } from "../../destinations/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";
 import { s3 } from "../../destinations/s3/kind.ts";
 import { patternInWords } from "../../lib/pattern-words.ts";
 import type { DestinationKind } from "../../models/webhook.ts";
+import type { Calling } from "../../platform.ts";
 import { ANY_ADDRESS } from "../remote/remote-command.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
@@ -162,7 +163,7 @@ interface StoredSettings {
 export async function settingsAsStored(kind: DeclaredKind, settings: object): Promise<StoredSettings> {
   const { check, show, secrets } = KINDS[kind];
   // All that these kinds read of a server is where it may connect, which only the server knows.
-  const server = { config: { egressAllow: ANY_ADDRESS } } as unknown as CheckDeps;
+  const server = { config: { egressAllow: ANY_ADDRESS } } as unknown as Calling;
   const about = { deployer: ownDeployer({ ownerId: "", userId: "" }), path: kind };
   const stored = (await check(server, settings, about)).settings as Record<string, unknown>;
   const set = secrets.filter(name => (stored[name] ?? null) !== null);

@@ -6,7 +6,7 @@ import type { Config } from "../../config.ts";
 import { SetupError } from "../../lib/errors.ts";
 import { settlesWithin } from "../../lib/time.ts";
 import { SUPPORTED } from "../../lib/versions.ts";
-import type { Platform } from "../../platform.ts";
+import type { Platform, Sandboxed } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
 import { type Finding, judgeProgram, note, ok, problem } from "./finding.ts";
 import { checkQueues, checkSources } from "./queues.ts";
@@ -110,7 +110,7 @@ export function judgeNpm(version: string): Finding {
 const PROBE = { hash: "doctor", code: `export default { name: "Probe", version: "0.0.1", run() {} };` };
 
 /** Starts a sandbox on this machine, and says which of the system's restrictions it has. */
-export async function checkSandbox(platform: Pick<Platform, "sandboxes">): Promise<Finding[]> {
+export async function checkSandbox(platform: Sandboxed): Promise<Finding[]> {
   try {
     const sandboxes = await platform.sandboxes();
     await sandboxes.describe(PROBE);

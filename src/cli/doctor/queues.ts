@@ -1,7 +1,7 @@
 import type { Queue } from "bullmq";
 import { unixSeconds } from "../../lib/time.ts";
 import { BEGUN, type Source, type SourceState, Sources } from "../../models/source.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { openedQueue } from "../../queues/define-queue.ts";
 import { consumedQueues } from "../../queues/index.ts";
 import { whatIsNewer } from "../../queues/newer-job.ts";
@@ -12,12 +12,10 @@ import { activeTimer } from "../../sources/timer-scheduler.ts";
 import { rowsOf } from "../../store/mongo.ts";
 import { duration, type Finding, listed, note, ok, problem } from "./finding.ts";
 
-type Deps = Pick<Platform, "queues" | "clock" | "mongo" | "redis" | "runQueue">;
-
 const MAX_WAIT_MS = 60_000;
 
 /** Checks each queue: paused, without a worker, jobs that wait for long, failed jobs, jobs of a newer release. */
-export async function checkQueues(platform: Deps): Promise<Finding[]> {
+export async function checkQueues(platform: Stores & Queued): Promise<Finding[]> {
   const consumed = new Set(consumedQueues.map(({ name }) => name));
   const found = await Promise.all(
     [...platform.queues].map(([name, queue]) =>
@@ -28,7 +26,7 @@ export async function checkQueues(platform: Deps): Promise<Finding[]> {
 }
 
 async function checkQueue(
-  { clock }: Pick<Deps, "clock">,
+  { clock }: Stores,
   name: string,
   queue: Queue,
   isConsumed: boolean,
@@ -98,7 +96,7 @@ const UNNOTIFIED_MS = 2 * 60_000;
 const NO_RECONCILER = "start a runs worker: its reconciler repairs this; if it does not, its log says why";
 
 /** Checks sources that stand still: timers, deployments, deletions, begun changes, runs of which no worker knows. */
-export async function checkSources(platform: Deps): Promise<Finding[]> {
+export async function checkSources(platform: Stores & Queued): Promise<Finding[]> {
   const stuck = [
     { what: "timers have stopped", ids: await findStoppedTimers(platform) },
     {
@@ -118,7 +116,7 @@ export async function checkSources(platform: Deps): Promise<Finding[]> {
   );
 }
 
-async function findStoppedTimers({ mongo, redis, queues, clock }: Deps): Promise<string[]> {
+async function findStoppedTimers({ mongo, redis, queues, clock }: Stores & Queued): Promise<string[]> {
   const nowMs = clock();
   const nextMs = new Map<string, number>();
   for (const shard of shardsOf(openedQueue(queues, runs))) {
@@ -140,7 +138,7 @@ async function findStoppedTimers({ mongo, redis, queues, clock }: Deps): Promise
   return stopped;
 }
 
-async function findBetween({ mongo, clock }: Deps, state: SourceState): Promise<string[]> {
+async function findBetween({ mongo, clock }: Stores & Queued, state: SourceState): Promise<string[]> {
   const before = unixSeconds(clock() - BETWEEN_STATES_MS);
   const found = await Sources(mongo)
     .find({ state, updated_at: { $lte: before } }, { _id: 1 })
@@ -148,7 +146,7 @@ async function findBetween({ mongo, clock }: Deps, state: SourceState): Promise<
   return found.map(({ _id }) => _id);
 }
 
-async function findBegun({ mongo, clock }: Deps): Promise<string[]> {
+async function findBegun({ mongo, clock }: Stores & Queued): Promise<string[]> {
   const before = clock() - BETWEEN_STATES_MS;
   const found = await Sources(mongo)
     .find({ "begun.run_id": { $type: "string" }, "begun.at_ms": { $lte: before } }, { _id: 1 })
@@ -157,7 +155,7 @@ async function findBegun({ mongo, clock }: Deps): Promise<string[]> {
   return found.map(({ _id }) => _id);
 }
 
-async function findUnnotified({ runQueue, clock }: Deps): Promise<string[]> {
+async function findUnnotified({ runQueue, clock }: Stores & Queued): Promise<string[]> {
   const beforeMs = clock() - UNNOTIFIED_MS;
   const found = new Set<string>();
   let cursor: string | null = null;

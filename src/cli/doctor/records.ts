@@ -1,15 +1,15 @@
 import { Replays } from "../../models/replay.ts";
 import { Webhooks } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { listSetAside } from "../../store/set-aside.ts";
-import { countSealed, type SealedCount, type SealedDeps } from "../secrets/reseal.ts";
+import { countSealed, type SealedCount } from "../secrets/reseal.ts";
 import { type Finding, listed, note, ok, problem } from "./finding.ts";
 
 /** Replays shown, one line each. */
 const MOST = 20;
 
 /** Lists replays that failed because their job was given up again and again. */
-export async function checkReplays({ mongo }: Pick<Platform, "mongo">): Promise<Finding[]> {
+export async function checkReplays({ mongo }: Stores): Promise<Finding[]> {
   const failed = await Replays(mongo)
     .find({ state: "failed" }, { error: 1 })
     .sort({ _id: -1 })
@@ -27,7 +27,7 @@ export async function checkReplays({ mongo }: Pick<Platform, "mongo">): Promise<
 }
 
 /** Lists what the reconciler has set aside, because it failed again and again. */
-export async function checkSetAside(platform: Pick<Platform, "redis" | "keys">): Promise<Finding[]> {
+export async function checkSetAside(platform: Stores): Promise<Finding[]> {
   const items = await listSetAside(platform);
   if (items.length === 0) return [ok("reconciler", "nothing is set aside")];
   return items
@@ -45,7 +45,7 @@ export async function checkSetAside(platform: Pick<Platform, "redis" | "keys">):
 const MOST_IDS = 1000;
 
 /** Lists webhooks whose endpoints fail, and those that were disabled for it: only their owners can change that. */
-export async function checkWebhooks({ mongo }: Pick<Platform, "mongo">): Promise<Finding[]> {
+export async function checkWebhooks({ mongo }: Stores): Promise<Finding[]> {
   const [failing, disabled] = await Promise.all([
     Webhooks(mongo)
       .find({ active: true, failing_since_ms: { $gt: 0 } }, { _id: 1 })
@@ -76,7 +76,7 @@ export async function checkWebhooks({ mongo }: Pick<Platform, "mongo">): Promise
 }
 
 /** Checks whether what is stored encrypted can be read, and with which keys of `SECRETS_KEY`. */
-export async function checkSecrets(deps: SealedDeps): Promise<Finding> {
+export async function checkSecrets(deps: Stores): Promise<Finding> {
   return judgeSecrets(await countSealed(deps), deps.secrets.beginnings.length);
 }
 

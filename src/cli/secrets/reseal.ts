@@ -1,11 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { failpoint } from "../../lib/failpoint.ts";
 import { SEALED_FIELDS, type SealedFields } from "../../models/sealed-fields.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { scanKeys } from "../../store/scan-keys.ts";
 import type { Secrets } from "../../store/secrets.ts";
-
-export type SealedDeps = Pick<Platform, "mongo" | "redis" | "keys" | "secrets">;
 
 /** What `reseal` did. */
 export interface Resealed {
@@ -24,7 +22,7 @@ const PAUSE_MS = 1000;
  * Encrypts with the first key of `SECRETS_KEY` everything stored under another one, while the platform runs. What another
  * process changes at the same moment stays as that has it, and is looked at again. Throws as the drivers do.
  */
-export async function reseal(deps: SealedDeps, progress: (tally: Tally) => void): Promise<Resealed> {
+export async function reseal(deps: Stores, progress: (tally: Tally) => void): Promise<Resealed> {
   const rounds: Tally[][] = [];
   let left: number;
   do {
@@ -108,7 +106,7 @@ const PAGE = 200;
  * moment stays as the change has it. What is done stays done: it goes on there the next time. Throws as the driver does.
  */
 export async function resealRows(
-  { mongo, secrets }: Pick<SealedDeps, "mongo" | "secrets">,
+  { mongo, secrets }: Stores,
   sealed: SealedFields,
   progress: (tally: Tally) => void,
 ): Promise<Tally> {
@@ -177,7 +175,7 @@ return 1`;
 
 /** Returns the keys of Redis that hold a sealed text that begins with none of these, with the text. Throws as ioredis does. */
 async function* sealedKeys(
-  { redis, keys }: Pick<SealedDeps, "redis" | "keys">,
+  { redis, keys }: Stores,
   beginnings: readonly string[],
 ): AsyncGenerator<{ key: string; sealed: string }> {
   for (const pattern of keys.sealed()) {
@@ -200,7 +198,7 @@ async function* sealedKeys(
  * Encrypts with the first key what Redis keeps for a while: responses for an `Idempotency-Key`, and consents in progress. A
  * request that is being handled keeps its record, and counts as busy.
  */
-async function resealKeys(deps: SealedDeps, progress: (tally: Tally) => void): Promise<Tally> {
+async function resealKeys(deps: Stores, progress: (tally: Tally) => void): Promise<Tally> {
   const { redis, secrets } = deps;
   const tally = newTally("Redis");
   for await (const { key, sealed } of sealedKeys(deps, [secrets.beginnings[0]])) {
@@ -230,7 +228,7 @@ export interface SealedCount {
 }
 
 /** Counts what is not encrypted with the first key of `SECRETS_KEY`, place by place, and changes nothing. */
-export async function countSealed(deps: SealedDeps): Promise<SealedCount[]> {
+export async function countSealed(deps: Stores): Promise<SealedCount[]> {
   const { mongo, secrets } = deps;
   const counts: SealedCount[] = [];
   for (const sealed of SEALED_FIELDS) {

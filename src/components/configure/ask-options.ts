@@ -1,17 +1,14 @@
 import { checkConnections } from "../../connections/check.ts";
-import type { ConnectDeps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling } from "../../platform.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
 import { type CallError, type DescribedProp, type LogLine, withFrame } from "../../sandbox/protocol.ts";
 import { storedBundle } from "../stored-bundle.ts";
-import { askCode, inTrial, type TrialDeps } from "../trial/build.ts";
+import { askCode, inTrial } from "../trial/build.ts";
 import { configureFor } from "./call-additional-props.ts";
-
-export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 
 export interface OptionsRequest {
   /** Name of the prop whose choices are wanted. */
@@ -45,7 +42,7 @@ export interface Options {
  * that is wrong, `rate-limited` and `unavailable`.
  */
 export async function askOptions(
-  platform: ConfigureDeps,
+  platform: Calling,
   ownerId: string,
   component: Component,
   request: OptionsRequest,
@@ -107,7 +104,7 @@ interface EventNamesRequest {
  * `rate-limited` and `unavailable`.
  */
 export function askEventNames(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   component: Component,
   { prop, props, values, added }: EventNamesRequest,

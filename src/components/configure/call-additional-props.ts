@@ -3,7 +3,7 @@ import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Stores } from "../../platform.ts";
 import { configureActionProps } from "../../props/action-props.ts";
 import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import {
@@ -26,7 +26,7 @@ import {
 import { isAction } from "../code-traits.ts";
 import { faultsOfMadeProps } from "../describe.ts";
 import { storedBundle } from "../stored-bundle.ts";
-import { askCode, type TrialDeps } from "../trial/build.ts";
+import { askCode } from "../trial/build.ts";
 
 /** What `additionalProps` returned: no props if it failed. */
 interface AdditionalProps {
@@ -51,7 +51,7 @@ export interface MakingCode {
 
 /** Returns a saved component as code whose `additionalProps` is called. */
 export const makingCode = (
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   { description, bundle_hash }: Pick<Component, "description" | "bundle_hash">,
 ): MakingCode => ({ description, bundle: storedBundle(platform, bundle_hash) });
 
@@ -61,7 +61,7 @@ export const makingCode = (
  * (`inTrial`). Throws `invalid` that names a prop that can't be used, `rate-limited` and `unavailable`.
  */
 export async function callAdditionalProps(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   { description, bundle }: MakingCode,
   { values, added }: PropsSoFar,

@@ -2,14 +2,12 @@ import { type AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Component, DynamicPropsRows } from "../../models/component.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Stores } from "../../platform.ts";
 import type { StoredProps } from "../../props/configure.ts";
 import { changedInput, type DynamicProps, inputsOf, withAddedProps } from "../../props/dynamic-props.ts";
 import type { CallError, LogLine } from "../../sandbox/protocol.ts";
-import { inTrial, type TrialDeps } from "../trial/build.ts";
+import { inTrial } from "../trial/build.ts";
 import { callAdditionalProps, configureFor, makeProps, makingCode } from "./call-additional-props.ts";
-
-export type FindDeps = Pick<Platform, "mongo" | "secrets" | "clock">;
 
 /** The error of a `dynamic_props_id` that can't be used. */
 const invalidDynamicProps = (message: string): AppError => invalidField("body", "dynamic_props_id", message);
@@ -19,7 +17,7 @@ const invalidDynamicProps = (message: string): AppError => invalidField("body", 
  * none, or they are those of another component.
  */
 export async function findDynamicProps(
-  { mongo, secrets, clock }: FindDeps,
+  { mongo, secrets, clock }: Stores,
   ownerId: string,
   component: Component,
   id: string,
@@ -52,7 +50,7 @@ interface Choice {
  * none. Throws `invalid` that names the field, and as `makeProps` does.
  */
 export async function chooseDynamicProps(
-  platform: NextPropsDeps,
+  platform: Calling,
   ownerId: string,
   component: Component,
   { id, configured, stored, current }: Choice,
@@ -84,8 +82,6 @@ export async function chooseDynamicProps(
   );
 }
 
-export type NextPropsDeps = TrialDeps & FindDeps;
-
 export interface NextPropsRequest {
   /** The props so far, as a source's `configured_props`; required ones may be absent. */
   configuredProps?: unknown;
@@ -108,7 +104,7 @@ export interface NextProps {
  * source is deployed with it. Throws `invalid` that names what is wrong, `rate-limited` and `unavailable`.
  */
 export async function nextProps(
-  platform: NextPropsDeps,
+  platform: Calling,
   ownerId: string,
   component: Component,
   { configuredProps, dynamicPropsId, stored }: NextPropsRequest,
@@ -136,7 +132,7 @@ export async function nextProps(
 
 /** Stores the props, and deletes the account's oldest ones beyond the bound. */
 async function store(
-  { mongo, secrets, clock }: NextPropsDeps,
+  { mongo, secrets, clock }: Calling,
   ownerId: string,
   component: Component,
   dynamic: DynamicProps,

@@ -1,8 +1,9 @@
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
+import type { Calling } from "../../platform.ts";
 import { componentToRun } from "../find.ts";
-import { askOptions, type ConfigureDeps } from "./ask-options.ts";
-import { findDynamicProps, type NextPropsDeps, nextProps } from "./dynamic-props.ts";
+import { askOptions } from "./ask-options.ts";
+import { findDynamicProps, nextProps } from "./dynamic-props.ts";
 import {
   NextPropsRequestSchema,
   NextPropsSchema,
@@ -12,7 +13,7 @@ import {
   presentNextProps,
 } from "./schema.ts";
 
-const route = routeFor<ConfigureDeps & NextPropsDeps>();
+const route = routeFor<Calling>();
 
 /** What a form asks a component while a source or an action is being configured. */
 export const configureRoutes = [

@@ -1,11 +1,11 @@
 import { checkQuota } from "../../accounts/quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
-import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
+import { tryConnectProps } from "../../connections/connect-props.ts";
 import { noteUse, type Use } from "../../connections/note-use.ts";
 import { Slots } from "../../fairness/slots.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling } from "../../platform.ts";
 import type { StoredProps } from "../../props/configure.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import type { CallOptions } from "../../sandbox/call-runner.ts";
@@ -13,8 +13,6 @@ import type { CallError, CallRequest, CallResult, DescribedProp, LogLine } from 
 import { withBuilt } from "../builder/with-built.ts";
 import { type DescribedComponent, describeComponent } from "../describe.ts";
 import type { ModuleLoader } from "../load-modules.ts";
-
-export type TrialDeps = ConnectDeps & Pick<Platform, "config" | "egress" | "sandboxes">;
 
 /** Code that is described or tried now. None waits here: what is heavy about it waits for slots of its own. */
 const trials = new Slots({
@@ -40,7 +38,7 @@ export interface TrialBuild {
  * time counts against the account's quota. Throws `invalid` for code that can't be saved, `rate-limited` and `unavailable`.
  */
 export async function withTrialBuild<T>(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   loader: ModuleLoader,
   use: (built: TrialBuild) => Promise<T>,
@@ -63,7 +61,7 @@ export async function withTrialBuild<T>(
  * of the account. `use` are the tokens among the props. Throws `unavailable` if no process can be started.
  */
 export async function callOnce(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   bundle: Bundle,
   request: CallRequest,
@@ -105,7 +103,7 @@ export interface Returned {
  * one of the account's trials (`inTrial`). Throws `rate-limited` and `unavailable`.
  */
 export async function askCode(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   { bundle, props, values, requestWith, wallMs }: Question,
 ): Promise<Returned> {

@@ -3,15 +3,15 @@ import { type Static, Type } from "typebox";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import type { Calling } from "../../platform.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
 import { typeOf } from "../code-traits.ts";
 import { CODE_SOURCES } from "../given-files.ts";
 import { EmitSchema, ownWords, presentEmit, presentProps } from "../present.ts";
 import { CODE_FIELDS, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
-import type { TrialDeps } from "./build.ts";
 import { describeCode, tryCode } from "./try-code.ts";
 
-const route = routeFor<TrialDeps>();
+const route = routeFor<Calling>();
 const tag = "Components";
 
 const Json = Type.Unknown();

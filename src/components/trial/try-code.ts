@@ -3,6 +3,7 @@ import { tryConnectProps } from "../../connections/connect-props.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import type { Calling } from "../../platform.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { boundProp, withAddedProps } from "../../props/dynamic-props.ts";
@@ -24,7 +25,7 @@ import {
 } from "../configure/call-additional-props.ts";
 import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import type { GivenFiles } from "../read-files.ts";
-import { callOnce, inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
+import { callOnce, inTrial, type TrialBuild, withTrialBuild } from "./build.ts";
 import { type FilePlace, placeInFiles, placeInMessage } from "./place.ts";
 
 export interface TryRequest {
@@ -60,7 +61,7 @@ const SHOWN_BYTES = LIMITS.trialShownBytes.value;
  * It counts as a run of the account. Throws `invalid` for code or props that could not be saved, `rate-limited` and
  * `unavailable`.
  */
-export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
+export function tryCode(platform: Calling, ownerId: string, request: TryRequest): Promise<Tried> {
   const loader = loaderOf(platform, request.given);
   return inTrial(ownerId, () =>
     withTrialBuild(platform, ownerId, loader, async built => {
@@ -71,7 +72,7 @@ export function tryCode(platform: TrialDeps, ownerId: string, request: TryReques
 }
 
 async function runOnce(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   { bundle, description }: TrialBuild,
   request: TryRequest,
@@ -108,7 +109,7 @@ async function runOnce(
 
 /** Returns the props that the code's `additionalProps` makes of the given ones. Throws as `makeProps` does. */
 async function addedFor(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   code: MakingCode,
   given: unknown,
@@ -130,7 +131,7 @@ function sourceCall(props: DescribedProp[], values: StoredProps, { event, isSamp
 
 /** An action's templates are filled in from the event (docs/actions.md). */
 function actionCall(
-  { clock }: TrialDeps,
+  { clock }: Calling,
   props: DescribedProp[],
   stored: StoredProps,
   { event }: TryRequest,
@@ -194,7 +195,7 @@ export interface CodeError extends FilePlace {
  * `unavailable`, as `saveComponent` does.
  */
 export async function describeCode(
-  platform: TrialDeps,
+  platform: Calling,
   ownerId: string,
   given: GivenCode,
 ): Promise<{ built: Omit<TrialBuild, "bundle"> } | { errors: CodeError[] }> {

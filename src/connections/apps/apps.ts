@@ -4,7 +4,7 @@ import { isLoopback } from "../../lib/hosts.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type App, type AppEventRules, Apps, Connections, type TokenAuth } from "../../models/connection.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { appInRouting, checkEventRules } from "../app-events.ts";
 import { APP_SLUG, type AppView } from "../schema.ts";
 
@@ -38,10 +38,7 @@ const MAX_PARAMS = 20;
  * Registers an app, or replaces what is registered of it; connections that exist stay. Returns it without its secret. Throws
  * `invalid` that names what is wrong, and `limit-reached`.
  */
-export async function setApp(
-  { mongo, secrets, clock, routing }: Pick<Platform, "mongo" | "secrets" | "clock" | "routing">,
-  settings: AppSettings,
-) {
+export async function setApp({ mongo, secrets, clock, routing }: Stores, settings: AppSettings) {
   const app = checked(settings);
   const { slug, clientSecret } = settings;
   const isNew = (await Apps(mongo).exists({ _id: slug })) === null;
@@ -107,7 +104,7 @@ function checkedParams(params: Record<string, string>): App["authorize_params"] 
 }
 
 /** Returns the apps that accounts can connect, by name, without anything that is the operator's. */
-export async function listApps({ mongo }: Pick<Platform, "mongo">): Promise<AppView[]> {
+export async function listApps({ mongo }: Stores): Promise<AppView[]> {
   const apps = await Apps(mongo)
     .find({}, { name: 1, scopes: 1, events: 1 })
     .sort({ _id: 1 })
@@ -125,7 +122,7 @@ export async function listApps({ mongo }: Pick<Platform, "mongo">): Promise<AppV
  * Deletes an app. Its connections stay, and fail when their tokens end. Returns how many there are. Throws `not-found`.
  */
 export async function deleteApp(
-  { mongo, routing }: Pick<Platform, "mongo" | "routing">,
+  { mongo, routing }: Stores,
   slug: string,
 ): Promise<{ slug: string; connections: number }> {
   const { deletedCount } = await Apps(mongo).deleteOne({ _id: slug });

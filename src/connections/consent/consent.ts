@@ -7,7 +7,7 @@ import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type App, Apps, type Connection, Connections } from "../../models/connection.ts";
 import type { OpenIdFault } from "../../openid/openid-error.ts";
-import type { Platform } from "../../platform.ts";
+import type { Outbound, Stores } from "../../platform.ts";
 import { authorizeUrl, exchangeCode, newChallenge, TokenError, type Tokens } from "../oauth/token-client.ts";
 import type { ConsentView } from "../schema.ts";
 import { tokenFields } from "../secrets.ts";
@@ -23,16 +23,8 @@ import {
 /** Where apps send browsers back to; the operator names it to each app. */
 export const RETURN_PATH = "/connections/return";
 
-type Deps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "secrets" | "clock" | "config" | "egress" | "routing"
->;
-
 /** Returns the app that a consent is for. Throws ConsentFailed. */
-export async function appOf(
-  { mongo }: Pick<Platform, "mongo">,
-  { app }: Pick<ConsentRequest, "app">,
-): Promise<App> {
+export async function appOf({ mongo }: Stores, { app }: Pick<ConsentRequest, "app">): Promise<App> {
   const found = await Apps(mongo).findById(app).lean<App>();
   if (found === null) throw new ConsentFailed("no-app");
   return found;
@@ -42,7 +34,11 @@ export async function appOf(
  * Uses a link up and returns the app's address, to which the browser goes that has `browserToken` in its cookie. Throws
  * ConsentFailed, and `unavailable`.
  */
-export async function beginConsent(platform: Deps, ticket: string, browserToken: string): Promise<string> {
+export async function beginConsent(
+  platform: Stores & Outbound,
+  ticket: string,
+  browserToken: string,
+): Promise<string> {
   const request = await useTicket(platform, ticket);
   if (request === null) throw new ConsentFailed("expired");
   const app = await appOf(platform, request);
@@ -54,15 +50,13 @@ export async function beginConsent(platform: Deps, ticket: string, browserToken:
 /** Below it are the pages on which a person agrees to a connection; the last part of their path is a ticket. */
 export const CONSENT_PATH = "/connections/consent";
 
-type AskDeps = Pick<Platform, "mongo" | "redis" | "keys" | "secrets" | "clock" | "routing" | "config">;
-
 /**
  * Asks for a new connection: returns the address of the page on which a person agrees to it, and the id that it will have.
  * Nothing is stored of it before. Throws `invalid` for an app that is not registered, `limit-reached`, `rate-limited`,
  * `conflict` and `unavailable`.
  */
 export async function askForConnection(
-  platform: AskDeps,
+  platform: Stores,
   { ownerId, userId, app, name }: Pick<ConsentRequest, "ownerId" | "userId" | "app"> & { name?: string },
 ): Promise<ConsentView> {
   await checkCount(platform, ownerId, "connections");
@@ -83,7 +77,7 @@ export async function askForConnection(
 
 /** As `askForConnection`, for new tokens of one that exists. Throws `conflict` for one that needs no consent. */
 export async function askToReconnect(
-  platform: AskDeps,
+  platform: Stores,
   connection: Connection,
   userId: string,
 ): Promise<ConsentView> {
@@ -97,7 +91,7 @@ export async function askToReconnect(
   return await ask(platform, { connectionId, ownerId, userId, app, name, isReconnect: true });
 }
 
-async function ask(platform: AskDeps, request: ConsentRequest): Promise<ConsentView> {
+async function ask(platform: Stores, request: ConsentRequest): Promise<ConsentView> {
   const { token, expiresAtMs } = await createTicket(platform, request);
   return {
     connection_id: request.connectionId,
@@ -114,7 +108,7 @@ let waiting = 0;
  * Throws ConsentFailed, and `unavailable`.
  */
 export async function finishConsent(
-  platform: Deps,
+  platform: Stores & Outbound,
   query: URLSearchParams,
   browserToken: string,
 ): Promise<ConsentRequest> {
@@ -133,7 +127,7 @@ export async function finishConsent(
 const PARAMETERS = ["code", "state", "iss", "error"];
 
 async function exchange(
-  platform: Deps,
+  platform: Stores & Outbound,
   query: URLSearchParams,
   { request, challenge }: PendingConsent,
 ): Promise<Tokens> {
@@ -152,7 +146,7 @@ async function exchange(
   }
 }
 
-async function insert(platform: Deps, request: ConsentRequest, tokens: Tokens): Promise<void> {
+async function insert(platform: Stores & Outbound, request: ConsentRequest, tokens: Tokens): Promise<void> {
   const { connectionId, ownerId, userId, app, name } = request;
   await checkCount(platform, ownerId, "connections").catch((error: unknown) => {
     const isReached = error instanceof AppError && error.code === "limit-reached";
@@ -171,7 +165,7 @@ async function insert(platform: Deps, request: ConsentRequest, tokens: Tokens): 
 
 /** Not compared with a version: a renewal that is under way loses against the consent. */
 async function replaceTokens(
-  platform: Deps,
+  platform: Stores & Outbound,
   { connectionId, ownerId }: ConsentRequest,
   tokens: Tokens,
 ): Promise<void> {

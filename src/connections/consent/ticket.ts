@@ -3,10 +3,8 @@ import { hashOfToken } from "../../accounts/sessions/sessions.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import type { Challenge } from "../oauth/token-client.ts";
-
-type Deps = Pick<Platform, "redis" | "keys" | "secrets" | "clock">;
 
 /** A consent that somebody asked for: whose connection it will be. */
 export interface ConsentRequest {
@@ -35,7 +33,7 @@ const HOUR_S = 3600;
  * `rate-limited` if the account has asked for too many, and `unavailable`.
  */
 export async function createTicket(
-  platform: Deps,
+  platform: Stores,
   request: ConsentRequest,
 ): Promise<{ token: string; expiresAtMs: number }> {
   await countConsent(platform, request.ownerId);
@@ -46,31 +44,31 @@ export async function createTicket(
 }
 
 /** Returns the consent that a link asks for; null if there is none, or no longer. Throws `unavailable`. */
-export const readTicket = (platform: Deps, token: string): Promise<ConsentRequest | null> =>
+export const readTicket = (platform: Stores, token: string): Promise<ConsentRequest | null> =>
   get(platform, platform.keys.consentTicket(hashOfToken(token)), "get");
 
 /** As `readTicket`, and uses the link up. */
-export const useTicket = (platform: Deps, token: string): Promise<ConsentRequest | null> =>
+export const useTicket = (platform: Stores, token: string): Promise<ConsentRequest | null> =>
   get(platform, platform.keys.consentTicket(hashOfToken(token)), "getdel");
 
 /** Stores a consent for which a browser goes to the app. Throws `unavailable`. */
-export const storePending = (platform: Deps, pending: PendingConsent): Promise<void> =>
+export const storePending = (platform: Stores, pending: PendingConsent): Promise<void> =>
   put(platform, platform.keys.consentState(hashOfToken(pending.challenge.state)), pending);
 
 /** Returns the consent of a state, and uses it up; null if there is none, or no longer. Throws `unavailable`. */
-export const usePending = (platform: Deps, state: string): Promise<PendingConsent | null> =>
+export const usePending = (platform: Stores, state: string): Promise<PendingConsent | null> =>
   get(platform, platform.keys.consentState(hashOfToken(state)), "getdel");
 
-async function put({ redis, secrets }: Deps, key: string, value: object): Promise<void> {
+async function put({ redis, secrets }: Stores, key: string, value: object): Promise<void> {
   await orUnavailable(redis.set(key, secrets.seal(JSON.stringify(value)), "PX", KEPT_MS));
 }
 
-async function get<T>({ redis, secrets }: Deps, key: string, how: "get" | "getdel"): Promise<T | null> {
+async function get<T>({ redis, secrets }: Stores, key: string, how: "get" | "getdel"): Promise<T | null> {
   const sealed = await orUnavailable(redis[how](key));
   return sealed === null ? null : (JSON.parse(secrets.open(sealed)) as T);
 }
 
-async function countConsent({ redis, keys }: Deps, ownerId: string): Promise<void> {
+async function countConsent({ redis, keys }: Stores, ownerId: string): Promise<void> {
   const limiter = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: `${keys.rateLimit()}-consents`,

@@ -4,12 +4,10 @@ import { loadLater } from "../../lib/lazy.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { App } from "../../models/connection.ts";
 import { type OpenIdFault, toOpenIdError } from "../../openid/openid-error.ts";
-import type { Platform } from "../../platform.ts";
+import type { Outbound, Stores } from "../../platform.ts";
 
 // 9 MB, for installations that have apps only.
 const library = loadLater<typeof import("openid-client")>("openid-client", import.meta.url);
-
-type Deps = Pick<Platform, "egress" | "secrets">;
 
 /** What an app's token endpoint gave. */
 export interface Tokens {
@@ -39,7 +37,7 @@ export const newChallenge = (): Challenge => ({
 
 /** Returns the address at which a person grants an app's access, with PKCE. */
 export async function authorizeUrl(
-  platform: Deps,
+  platform: Stores & Outbound,
   app: App,
   { state, verifier }: Challenge,
   redirectUri: string,
@@ -57,7 +55,7 @@ export async function authorizeUrl(
 
 /** Returns the tokens for the code with which a browser returned to `returned`. Throws TokenError. */
 export async function exchangeCode(
-  platform: Deps,
+  platform: Stores & Outbound,
   app: App,
   returned: URL,
   { state, verifier }: Challenge,
@@ -77,7 +75,11 @@ export async function exchangeCode(
 }
 
 /** Returns the tokens for a refresh token. Throws TokenError. */
-export async function refreshTokens(platform: Deps, app: App, refreshToken: string): Promise<Tokens> {
+export async function refreshTokens(
+  platform: Stores & Outbound,
+  app: App,
+  refreshToken: string,
+): Promise<Tokens> {
   try {
     return tokensOf(await library().refreshTokenGrant(configurationOf(platform, app), refreshToken));
   } catch (error) {
@@ -85,7 +87,7 @@ export async function refreshTokens(platform: Deps, app: App, refreshToken: stri
   }
 }
 
-function configurationOf({ egress, secrets }: Deps, app: App): Configuration {
+function configurationOf({ egress, secrets }: Stores & Outbound, app: App): Configuration {
   const client = library();
   const { authorize_url, token_url, issuer, client_id, client_secret, token_auth } = app;
   const secret = client_secret === null ? "" : secrets.open(client_secret);

@@ -1,11 +1,9 @@
-import type { EndpointResponse, Message, SendDeps } from "../../destinations/message.ts";
+import type { EndpointResponse, Message } from "../../destinations/message.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Observed, Stores } from "../../platform.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts";
 import { BUSY_FLOOR_MS, type Decision, decide, scheduleOf } from "./retry-policy.ts";
 import { send } from "./send.ts";
-
-export type AttemptDeps = Pick<Platform, "mongo" | "routing" | "metrics" | "tracer" | "log"> & SendDeps;
 
 export interface RetryOptions {
   /** Least milliseconds before the next attempt after a 429 or a time-out. */
@@ -28,7 +26,7 @@ export interface Attempted {
  * since the schedule started, without this one. Throws `unavailable` if `signal` aborts it.
  */
 export async function makeAttempt(
-  platform: AttemptDeps,
+  platform: Calling,
   { webhook, message, retryIndex }: { webhook: Webhook; message: Message; retryIndex: number },
   signal: AbortSignal | undefined,
   options: RetryOptions,
@@ -47,7 +45,7 @@ export async function makeAttempt(
 }
 
 function decideFor(
-  { config }: Pick<Platform, "config">,
+  { config }: Stores,
   webhook: Webhook,
   { response, retryIndex, nowMs }: { response: EndpointResponse; retryIndex: number; nowMs: number },
   options: RetryOptions,
@@ -66,7 +64,7 @@ function decideFor(
  * as it is, but the retry schedule goes on, so that a corrected function delivers the event (docs/functions.md).
  */
 export function failedAttempt(
-  platform: Pick<Platform, "config" | "metrics" | "clock">,
+  platform: Stores & Observed,
   webhook: Webhook,
   { number, retryIndex, startedAtMs, error }: Unsendable,
   options: RetryOptions,
@@ -90,7 +88,7 @@ export interface Unsendable {
 
 /** Sends the message in a span of its own, whose context its receiver gets. */
 async function sendTraced(
-  platform: AttemptDeps,
+  platform: Calling,
   webhook: Webhook,
   message: Message,
   signal: AbortSignal | undefined,
@@ -120,7 +118,7 @@ function errorTypeOf({ status, error }: EndpointResponse): string | undefined {
 }
 
 async function updateHealth(
-  platform: AttemptDeps,
+  platform: Calling,
   webhook: Webhook,
   response: EndpointResponse,
   decision: Decision,

@@ -1,6 +1,6 @@
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { enqueueDrains } from "../../queues/enqueue-drain.ts";
 
 /**
@@ -18,7 +18,7 @@ export const isLeftToSweep = ({
 
 /** The fields of a pending delivery whose attempt is due in so many milliseconds, counted from `nowMs`. */
 export function dueFields(
-  { clock, config }: Pick<Platform, "clock" | "config">,
+  { clock, config }: Stores,
   delayMs: number,
   nowMs = clock(),
 ): { next_attempt_at_ms: number; sweep_at_ms: number } {
@@ -31,7 +31,7 @@ export function dueFields(
  * `unavailable`; then the sweep finds them.
  */
 export async function drainWhenDue(
-  platform: Pick<Platform, "queues" | "clock">,
+  platform: Stores & Queued,
   rows: Pick<Delivery, "webhook_id" | "owner_id" | "next_attempt_at_ms" | "sweep_at_ms">[],
 ): Promise<void> {
   const toDrain = rows.flatMap(row => {
@@ -42,7 +42,7 @@ export async function drainWhenDue(
 }
 
 /** What a requeue changes besides the generation: the delivery is due now, and the retry schedule restarts. */
-export const requeuedFields = (platform: Pick<Platform, "clock" | "config">) =>
+export const requeuedFields = (platform: Stores) =>
   ({
     state: "pending",
     reason: null,

@@ -8,18 +8,13 @@ import {
   MAX_ATTEMPTS_KEPT,
   NO_FURTHER_ATTEMPT,
 } from "../../models/delivery.ts";
-import type { Platform } from "../../platform.ts";
+import type { Observed, Stores, Working } from "../../platform.ts";
 import { countDrop, type DropReason } from "../../store/drops.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { Attempted } from "./attempt.ts";
 import { drainWhenDue, dueFields } from "./due-fields.ts";
 import { noteAttempt, noteEnded } from "./note.ts";
 import type { UnsentReason } from "./prepare.ts";
-
-type Deps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "metrics" | "activity" | "log"
->;
 
 /** Attempts recorded in one write. */
 export const RECORDS_PER_WRITE = 200;
@@ -35,7 +30,7 @@ export interface ToRecord extends Attempted {
  * are due: a crash between the two leaves pending deliveries that the sweep finds. Returns false for a delivery that had
  * moved on (a manual retry, a cancellation); then only the attempt is recorded. Safe to repeat after a failure.
  */
-export async function recordLaterAttempts(platform: Deps, attempted: ToRecord[]): Promise<boolean[]> {
+export async function recordLaterAttempts(platform: Working, attempted: ToRecord[]): Promise<boolean[]> {
   const recorded = await writeAttempts(platform, attempted);
   failpoint("retry-recorded");
   const rows = attempted.filter((_, i) => recorded[i]).map(one => rowAfter(platform, one));
@@ -44,7 +39,7 @@ export async function recordLaterAttempts(platform: Deps, attempted: ToRecord[])
 }
 
 /** Writes each attempt to its delivery, with what follows unless the delivery had moved on; returns false if it had. */
-async function writeAttempts(platform: Deps, attempted: ToRecord[]): Promise<boolean[]> {
+async function writeAttempts(platform: Working, attempted: ToRecord[]): Promise<boolean[]> {
   const model = Deliveries(platform.mongo);
   const pushed = (one: ToRecord) => ({
     attempts: { $each: [attemptRecord(one)], $slice: -MAX_ATTEMPTS_KEPT },
@@ -80,7 +75,7 @@ async function writeAttempts(platform: Deps, attempted: ToRecord[]): Promise<boo
 }
 
 /** MongoDB says how many of the writes found their delivery, and not which ones did. */
-async function findWritten(platform: Deps, attempted: ToRecord[]): Promise<(one: ToRecord) => boolean> {
+async function findWritten(platform: Working, attempted: ToRecord[]): Promise<(one: ToRecord) => boolean> {
   const rows = await Deliveries(platform.mongo)
     .find(
       { _id: { $in: attempted.map(({ delivery }) => delivery._id) } },
@@ -93,7 +88,7 @@ async function findWritten(platform: Deps, attempted: ToRecord[]): Promise<(one:
 }
 
 /** A delivery as it is once an attempt of it is recorded, with that attempt only. */
-const rowAfter = (platform: Deps, one: ToRecord): Delivery => ({
+const rowAfter = (platform: Working, one: ToRecord): Delivery => ({
   ...one.delivery,
   ...fieldsAfter(platform, one),
   attempts: [attemptRecord(one)],
@@ -102,7 +97,7 @@ const rowAfter = (platform: Deps, one: ToRecord): Delivery => ({
 });
 
 /** Notes attempts that were recorded, and has webhooks drained when the next ones are due, unless they are far away. */
-async function goOn(platform: Deps, rows: Delivery[]): Promise<void> {
+async function goOn(platform: Working, rows: Delivery[]): Promise<void> {
   for (const row of rows) noteAttempt(platform, row);
   await drainWhenDue(platform, rows);
 }
@@ -111,7 +106,7 @@ async function goOn(platform: Deps, rows: Delivery[]): Promise<void> {
  * Records first attempts: each delivery becomes a document with the result of its attempt, unless it exists already. Webhooks
  * are drained when the next attempts of those that failed are due.
  */
-export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[]): Promise<void> {
+export async function recordFirstAttempts(platform: Working, attempted: ToRecord[]): Promise<void> {
   const rows = attempted.map(one => rowAfter(platform, one));
   const inserted = await insertNew(platform, rows);
   failpoint("first-attempts-recorded");
@@ -119,7 +114,7 @@ export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[])
 }
 
 /** Inserts the deliveries that do not exist yet and returns those. */
-export async function insertNew(platform: Pick<Platform, "mongo">, rows: Delivery[]): Promise<Delivery[]> {
+export async function insertNew(platform: Stores, rows: Delivery[]): Promise<Delivery[]> {
   if (rows.length === 0) return [];
   try {
     await Deliveries(platform.mongo).insertMany(rows, { ordered: false, lean: true });
@@ -144,10 +139,7 @@ function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): A
   };
 }
 
-function fieldsAfter(
-  platform: Pick<Platform, "clock" | "config">,
-  { decision, nowMs }: ToRecord,
-): Partial<Delivery> {
+function fieldsAfter(platform: Stores, { decision, nowMs }: ToRecord): Partial<Delivery> {
   if (decision.kind === "retry") {
     return { trigger: "schedule", ...dueFields(platform, decision.delayMs, nowMs) };
   }
@@ -190,10 +182,7 @@ export interface Unsent {
 }
 
 /** Counts and logs deliveries that are not sent, where the emitter's owner sees them (docs/design.md#guarantee-8). */
-export async function countUnsent(
-  platform: Pick<Platform, "redis" | "keys" | "metrics" | "activity" | "clock" | "log">,
-  unsent: Unsent[],
-): Promise<void> {
+export async function countUnsent(platform: Stores & Observed, unsent: Unsent[]): Promise<void> {
   for (const { delivery, reason } of unsent) {
     noteEnded(platform, endedDelivery({ delivery, reason }, platform.clock()));
     const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
@@ -210,7 +199,11 @@ export const endedDelivery = ({ delivery, reason }: Unsent, nowMs: number): Deli
 });
 
 /** Ends a pending delivery without another attempt, and counts it. Does nothing if it has moved on. */
-export async function endDelivery(platform: Deps, delivery: Delivery, reason: UnsentReason): Promise<void> {
+export async function endDelivery(
+  platform: Working,
+  delivery: Delivery,
+  reason: UnsentReason,
+): Promise<void> {
   const fields = endedFields(reason, platform.clock());
   const { matchedCount } = await Deliveries(platform.mongo).updateOne(
     { _id: delivery._id, state: "pending", generation: delivery.generation },
@@ -220,7 +213,7 @@ export async function endDelivery(platform: Deps, delivery: Delivery, reason: Un
 }
 
 /** Records first attempts whose events their function dropped; many at a time, since it may drop most of them. */
-export async function recordDropped(platform: Deps, deliveries: Delivery[]): Promise<void> {
+export async function recordDropped(platform: Working, deliveries: Delivery[]): Promise<void> {
   const now = platform.clock();
   const rows = deliveries.map(delivery => endedDelivery({ delivery, reason: "dropped-by-function" }, now));
   const inserted = await insertNew(platform, rows);

@@ -2,7 +2,6 @@ import { sendToAction } from "../../destinations/action/send.ts";
 import type {
   EndpointResponse,
   Message,
-  SendDeps,
   SendToDestination,
   SendToWebhook,
 } from "../../destinations/message.ts";
@@ -13,7 +12,7 @@ import { sendToS3 } from "../../destinations/s3/send.ts";
 import { newId } from "../../lib/ids.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Stores } from "../../platform.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
 import { responseText } from "./response-text.ts";
@@ -32,7 +31,7 @@ const sendTo: Record<DestinationKind, SendToDestination> = {
  * `unavailable` if `signal` aborts the attempt, because its effect is unknown then, or if this process can open no connection.
  */
 export function send(
-  platform: SendDeps,
+  platform: Calling,
   webhook: Webhook,
   message: Message,
   signal?: AbortSignal,
@@ -43,7 +42,7 @@ export function send(
 }
 
 function requestHeaders(
-  platform: Pick<Platform, "secrets" | "config">,
+  platform: Stores,
   webhook: Webhook,
   message: Message,
   atMs: number,
@@ -84,7 +83,7 @@ const sendToEndpoint: SendToWebhook = async (platform, webhook, message, signal,
  * can be tested too.
  */
 export async function sendTest(
-  platform: SendDeps,
+  platform: Calling,
   webhook: Webhook,
 ): Promise<{ status: number | null; latency_ms: number; error: string | null; response: string }> {
   const now = platform.clock();

@@ -2,7 +2,7 @@ import { type Connected, subscriberAccess } from "../../accounts/access.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 
 /** What must be read of a delivery to know whether it may be sent again. */
 export type MaybeSendable = Pick<Delivery, "emit_id" | "subscription_id" | "subscriber_id" | "owner_id">;
@@ -12,7 +12,7 @@ export type MaybeSendable = Pick<Delivery, "emit_id" | "subscription_id" | "subs
  * emitter and the listener (docs/design.md#guarantee-6). `isSubscribed` is false if the subscription was deleted.
  */
 export async function selectSendable<Row extends MaybeSendable>(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   rows: Row[],
 ): Promise<{ row: Row; isSubscribed: boolean }[]> {
   const idsOf = (field: "emit_id" | "subscription_id") => [...new Set(rows.map(row => row[field]))];

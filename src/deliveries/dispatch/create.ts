@@ -4,15 +4,10 @@ import { derivedId, eventMs, eventScore } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores, Working } from "../../platform.ts";
 import { drainWhenDue, dueFields } from "../attempt/due-fields.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
-
-type Deps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "metrics" | "activity" | "queues" | "clock" | "config" | "log"
->;
 
 /** Deliveries recorded at a time, so that any number of listeners costs the same each. */
 const CHUNK = 500;
@@ -45,7 +40,7 @@ export interface DispatchedEvent {
  * A delivery that is not sent is recorded as ended or dropped, and counted.
  */
 export async function createDeliveries(
-  platform: Deps,
+  platform: Working,
   { event, listeners }: { event: StoredEvent; listeners: DispatchListener[] },
 ): Promise<void> {
   for (let at = 0; at < listeners.length; at += CHUNK) {
@@ -53,7 +48,11 @@ export async function createDeliveries(
   }
 }
 
-async function createSome(platform: Deps, event: StoredEvent, listeners: DispatchListener[]): Promise<void> {
+async function createSome(
+  platform: Working,
+  event: StoredEvent,
+  listeners: DispatchListener[],
+): Promise<void> {
   await platform.routing.refresh();
   const webhooks = await Webhooks(platform.mongo)
     .find({ _id: { $in: listeners.map(listener => listener.webhookId) } })
@@ -88,7 +87,7 @@ export const deliveryId = (event: { id: string; event_id: string }, subscription
 
 /** A pending delivery that is due now. `id`: its `deliveryId`, if that is known already. */
 export function newDelivery(
-  platform: Pick<Platform, "clock" | "config">,
+  platform: Stores,
   event: DispatchedEvent,
   { subscriptionId, webhookId, ownerId, functionHash }: DispatchListener,
   webhook: Pick<Webhook, "owner_id"> | null,

@@ -7,14 +7,12 @@ import { groupBy } from "../../lib/lists.ts";
 import { Deliveries } from "../../models/delivery.ts";
 import { type PendingDispatch, type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Subscription } from "../../models/subscription.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { deliveryId } from "./create.ts";
 import { persistEvents } from "./persist-events.ts";
-
-type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config" | "memory">;
 
 export interface EventToDispatch {
   event: StoredEvent;
@@ -39,7 +37,10 @@ const INLINE_BYTES = 8 * 1024;
  * when its first attempt was made or has to wait; until then the event's `pending_dispatch` shows the sweep what is left
  * to do (docs/design.md#guarantee-2). Safe to repeat: what was recorded is not attempted again.
  */
-export async function dispatchEvents(platform: Deps, toDispatch: EventToDispatch[]): Promise<void> {
+export async function dispatchEvents(
+  platform: Stores & Queued,
+  toDispatch: EventToDispatch[],
+): Promise<void> {
   const ofAccounts = [...groupBy(toDispatch, ({ event }) => event.owner_id).values()];
   const packed = ofAccounts
     .flatMap(ofOne => packEvents(ofOne, ({ listeners }) => listeners.length))
@@ -95,7 +96,7 @@ export async function dispatchEvents(platform: Deps, toDispatch: EventToDispatch
  * costs more than to note them; many would be as many entries of an index for each event.
  */
 async function webhooksThatWait(
-  platform: Deps,
+  platform: Stores & Queued,
   toDispatch: EventToDispatch[],
 ): Promise<(webhookId: string) => boolean> {
   const most = Math.max(0, ...toDispatch.map(({ listeners }) => listeners.length));
@@ -147,7 +148,7 @@ export function whatIsPending({
 
 /** Returns true if each of an event's first attempts is recorded as a delivery of its own. */
 export async function hasRecordedFirstAttempts(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   event: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">,
 ): Promise<boolean> {
   const ids = firstDeliveryIds(event);
@@ -167,7 +168,7 @@ export function firstDeliveryIds({
 /** Removes `pending_dispatch` from stored events (by their ids), a little later and many at a time. Never throws. */
 export type ClearPendingDispatch = (storedEventIds: string[]) => void;
 
-export function openClearPendingDispatch(platform: Pick<Platform, "mongo" | "log">): ClearPendingDispatch {
+export function openClearPendingDispatch(platform: Stores): ClearPendingDispatch {
   return createDeferredBatcher(
     async ids => {
       await StoredEvents(platform.mongo).updateMany(

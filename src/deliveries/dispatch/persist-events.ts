@@ -1,7 +1,7 @@
 import type { Connection } from "mongoose";
 import { createBatcher, LINGER } from "../../lib/batcher.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 
 /** Events in one insert; and inserts at a time, so that the next is prepared while MongoDB handles another. */
@@ -21,10 +21,7 @@ const inserts = new WeakMap<Connection, Insert>();
  * Stores the payloads of events of one account; one that an earlier try stored stays as it is. What this process stores at
  * the same time is one insert. Throws `unavailable`.
  */
-export async function persistEvents(
-  { mongo }: Pick<Platform, "mongo">,
-  events: StoredEvent[],
-): Promise<void> {
+export async function persistEvents({ mongo }: Stores, events: StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
   const insert = inserts.get(mongo) ?? openInsert(mongo);
   inserts.set(mongo, insert);

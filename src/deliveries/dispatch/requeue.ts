@@ -1,5 +1,5 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { drainWhenDue, requeuedFields } from "../attempt/due-fields.ts";
 
 /** A delivery to be requeued; without its generation, whatever became of it since it was read. */
@@ -9,10 +9,7 @@ export type ToRequeue = Pick<Delivery, "_id" | "webhook_id" | "owner_id"> & { ge
  * Has deliveries attempted again now, whatever their state; this replaces their scheduled attempts. One that has moved on from its
  * generation stays as it is. Returns how many are requeued. Throws `unavailable`; then it may be repeated.
  */
-export async function requeue(
-  platform: Pick<Platform, "mongo" | "queues" | "config" | "clock">,
-  rows: ToRequeue[],
-): Promise<number> {
+export async function requeue(platform: Stores & Queued, rows: ToRequeue[]): Promise<number> {
   if (rows.length === 0) return 0;
   const fields = requeuedFields(platform);
   const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(

@@ -1,19 +1,13 @@
+import type { Queued, Stores } from "../../platform.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
-import {
-  type PermitDeps,
-  permitCount,
-  permitLimits,
-  releasePermits,
-  renewPermits,
-  type WebhookLimits,
-} from "./permits.ts";
+import { permitCount, permitLimits, releasePermits, renewPermits, type WebhookLimits } from "./permits.ts";
 
 /**
  * The permits of one drain of a webhook. Its attempts take them in turn. A permit whose attempt outlives the drain is
  * released when that attempt ends. They are renewed for as long as one is held.
  */
 export class DrainPermits {
-  readonly #platform: PermitDeps;
+  readonly #platform: Stores & Queued;
   readonly #webhook: WebhookLimits;
   /** Names the drain; those of its permits are derived from it. */
   readonly #name: string;
@@ -26,7 +20,7 @@ export class DrainPermits {
   #isOver = false;
   #isEnded = false;
 
-  private constructor(platform: PermitDeps, webhook: WebhookLimits, name: string) {
+  private constructor(platform: Stores & Queued, webhook: WebhookLimits, name: string) {
     this.#platform = platform;
     this.#webhook = webhook;
     this.#name = name;
@@ -42,7 +36,7 @@ export class DrainPermits {
    * on. Returns `permit` or `drain` if it must not begin (src/store/permits.ts). Throws `unavailable`.
    */
   static async begin(
-    platform: PermitDeps,
+    platform: Stores & Queued,
     webhook: WebhookLimits,
     name: string,
   ): Promise<DrainPermits | "permit" | "drain"> {

@@ -1,13 +1,7 @@
 import { type Thread, thisThread } from "../../fairness/thread.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import {
-  type PermitDeps,
-  permitCount,
-  permitLimits,
-  releasePermits,
-  renewPermits,
-  unlimited,
-} from "./permits.ts";
+import type { Queued, Stores } from "../../platform.ts";
+import { permitCount, permitLimits, releasePermits, renewPermits, unlimited } from "./permits.ts";
 
 /** What one process holds of a webhook's permits, and the attempts that wait for one. */
 interface WebhookPermits {
@@ -50,7 +44,7 @@ const IDLE_MS = 100;
  * does not cost Redis two commands an attempt (docs/decisions/0012-few-jobs-and-round-trips.md).
  */
 export class PermitCache {
-  readonly #platform: PermitDeps;
+  readonly #platform: Stores & Queued;
   readonly #name: string;
   readonly #webhooks = new Map<string, WebhookPermits>();
   readonly #thread: Thread;
@@ -59,7 +53,7 @@ export class PermitCache {
   #isClosed = false;
 
   /** `name` distinguishes this process's permits from those of others. */
-  constructor(platform: PermitDeps, name: string, thread: Thread = thisThread) {
+  constructor(platform: Stores & Queued, name: string, thread: Thread = thisThread) {
     this.#platform = platform;
     this.#name = name;
     this.#thread = thread;

@@ -1,10 +1,8 @@
 import { actionMs } from "../../destinations/action/settings.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { PermitLimits } from "../../store/permits.ts";
-
-export type PermitDeps = Pick<Platform, "permits" | "queues" | "config" | "clock">;
 /** A webhook as far as its permits are concerned. */
 export type WebhookLimits = Pick<
   Webhook,
@@ -27,14 +25,14 @@ export const unlimited = (webhook: Pick<WebhookLimits, "_id" | "owner_id">): Web
 const ATTEMPT_MARGIN_MS = 30_000;
 
 /** How long an attempt may be under way. Milliseconds. */
-export const attemptMs = ({ config }: Pick<Platform, "config">, { kind }: Pick<Webhook, "kind">): number =>
+export const attemptMs = ({ config }: Stores, { kind }: Pick<Webhook, "kind">): number =>
   (kind === "action" ? actionMs(config) : config.deliveries.timeoutMs) + ATTEMPT_MARGIN_MS;
 
 /**
  * How many deliveries to a webhook may be in flight. A failing webhook gets a single permit: each of its attempts may last
  * until the time limit, and a handful of dead endpoints must not hold every slot (docs/design.md#guarantee-5).
  */
-export function permitCount(platform: Pick<Platform, "config">, webhook: WebhookLimits): number {
+export function permitCount(platform: Stores, webhook: WebhookLimits): number {
   if (webhook.failing_since_ms !== null || webhook.ordered) return 1;
   return webhook.max_in_flight ?? platform.config.deliveries.perWebhook;
 }
@@ -43,16 +41,16 @@ export function permitCount(platform: Pick<Platform, "config">, webhook: Webhook
  * How long a permit outlives its process. A killed process may have held all of a webhook's, and until they expire nothing goes
  * to it; a living process renews in time. Milliseconds.
  */
-export const permitTtlMs = ({ config }: Pick<Platform, "config">): number => config.stalledAfterMs * 2;
+export const permitTtlMs = ({ config }: Stores): number => config.stalledAfterMs * 2;
 
-export const permitLimits = (platform: Pick<Platform, "config">, webhook: WebhookLimits): PermitLimits => ({
+export const permitLimits = (platform: Stores, webhook: WebhookLimits): PermitLimits => ({
   permits: permitCount(platform, webhook),
   ttlMs: permitTtlMs(platform),
 });
 
 /** Releases permits by name, and has what is due at the webhook sent if it waited for them. Throws `unavailable`. */
 export async function releasePermits(
-  platform: PermitDeps,
+  platform: Stores & Queued,
   webhook: WebhookLimits,
   names: string[],
 ): Promise<void> {
@@ -64,7 +62,7 @@ export async function releasePermits(
 type Held = [webhookId: string, names: string[]];
 
 /** Renews what `held` returns, permits and drains, until the returned function is called. */
-export function renewPermits(platform: PermitDeps, held: () => Held[]): () => void {
+export function renewPermits(platform: Stores & Queued, held: () => Held[]): () => void {
   const ttlMs = permitTtlMs(platform);
   const renew = async () => {
     for (const [webhookId, names] of held()) {

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { createBatcher } from "../../lib/batcher.ts";
 import { groupBy } from "../../lib/lists.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued } from "../../platform.ts";
 
 type RateLimited = Pick<Webhook, "_id" | "rate_limit_per_second">;
 
@@ -20,7 +20,7 @@ export const isRateLimited = ({ rate_limit_per_second: limit }: RateLimited): bo
 /** A backlog, which goes first, needs at least this long. Milliseconds. */
 const BACKLOG_MS = 50;
 
-export function openRateLimits(platform: Pick<Platform, "permits">): RateLimits {
+export function openRateLimits(platform: Queued): RateLimits {
   const exhausted = new LRUCache<string, true>({ max: 10_000 });
 
   const acquire = createBatcher(

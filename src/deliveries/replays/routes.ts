@@ -2,13 +2,13 @@ import { type Static, Type } from "typebox";
 import { accepted, data, empty, page } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import type { Replay } from "../../models/replay.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
 import { DeliverySearch } from "../schema.ts";
 import { listReplays, ownReplay, stopReplay } from "./find.ts";
 import { countReplay, startReplay } from "./start.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "queues" | "clock" | "config">>();
+const route = routeFor<Stores & Queued>();
 const tag = "Deliveries";
 
 const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(

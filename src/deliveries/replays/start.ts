@@ -3,17 +3,15 @@ import { firstIdAt, newId } from "../../lib/ids.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Replay, type ReplayFilter, Replays } from "../../models/replay.ts";
-import type { Platform } from "../../platform.ts";
+import type { Queued, Stores } from "../../platform.ts";
 import { enqueue } from "../../queues/define-queue.ts";
 import { deliveries } from "../../queues/deliveries.ts";
 import { countSelected, selectDeliveries } from "../select/select.ts";
 import type { SearchScope } from "../select/selection.ts";
 
-type Deps = Pick<Platform, "mongo" | "queues" | "clock" | "config">;
-
 /** Counts what a replay would retry, exactly up to `LIMITS.replayCounted`. Throws as `selectDeliveries`. */
 export async function countReplay(
-  platform: Pick<Platform, "mongo" | "config">,
+  platform: Stores,
   scope: SearchScope,
   filter: ReplayFilter,
 ): Promise<{ count: number; isExact: boolean }> {
@@ -26,7 +24,11 @@ export async function countReplay(
  * `not-found` for a webhook or an emitter of none of the accounts, and `conflict` if the account has as many running as it
  * may.
  */
-export async function startReplay(platform: Deps, scope: SearchScope, filter: ReplayFilter): Promise<Replay> {
+export async function startReplay(
+  platform: Stores & Queued,
+  scope: SearchScope,
+  filter: ReplayFilter,
+): Promise<Replay> {
   const now = platform.clock();
   const { count, isExact } = await countReplay(platform, scope, filter);
   await checkRunning(platform, scope.owner);
@@ -55,7 +57,7 @@ export async function startReplay(platform: Deps, scope: SearchScope, filter: Re
 }
 
 /** One whose job was lost with Redis counts, too: the reconciler continues it. */
-async function checkRunning(platform: Deps, ownerId: string): Promise<void> {
+async function checkRunning(platform: Stores & Queued, ownerId: string): Promise<void> {
   const most = LIMITS.replaysRunning.value;
   const running = await Replays(platform.mongo).countDocuments(
     { owner_id: ownerId, state: "running" },

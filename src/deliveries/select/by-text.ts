@@ -3,11 +3,10 @@ import { firstIdAt, SLOTS_PER_MS, timeOfId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents, WORDS_INDEX } from "../../models/event.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import type { PageRequest } from "../../store/page.ts";
 import type { Found, Selection, TextSelection } from "./selection.ts";
 
-type Deps = Pick<Platform, "mongo">;
 type Bounds = Pick<PageRequest, "after" | "before">;
 
 const SEARCHED = LIMITS.eventsSearched.value;
@@ -27,7 +26,7 @@ interface FoundEvents {
  * those of its organizations; the payloads of others are none of its business, even where it receives them.
  */
 export async function findByText(
-  platform: Deps,
+  platform: Stores,
   selection: Selection & { text: TextSelection },
   page: PageRequest,
 ): Promise<Found> {
@@ -45,7 +44,7 @@ export async function findByText(
 
 /** Returns how many deliveries of the newest `LIMITS.eventsSearched` events with these words there are. */
 export async function countByText(
-  platform: Deps,
+  platform: Stores,
   selection: Selection & { text: TextSelection },
 ): Promise<{ count: number; isExact: boolean }> {
   const events = await findEvents(platform, selection.text, {});
@@ -75,7 +74,7 @@ function filterOf(
 }
 
 /** The queries that find events with the words, in the direction of the page; the tests explain them. */
-export function eventQueries({ mongo }: Deps, text: TextSelection, bounds: Bounds) {
+export function eventQueries({ mongo }: Stores, text: TextSelection, bounds: Bounds) {
   const { words, owners } = text;
   const filter = { owner_id: { $in: owners }, words: words[0] as number };
   const score = scoresOf(text, bounds);
@@ -108,7 +107,7 @@ export function eventQueries({ mongo }: Deps, text: TextSelection, bounds: Bound
   };
 }
 
-async function findEvents(platform: Deps, text: TextSelection, bounds: Bounds): Promise<FoundEvents> {
+async function findEvents(platform: Stores, text: TextSelection, bounds: Bounds): Promise<FoundEvents> {
   const queries = eventQueries(platform, text, bounds);
   const [found, [next]] = await Promise.all([queries.events(), queries.next()]);
   const ids = found.map(({ _id }) => _id);

@@ -9,7 +9,7 @@ import type { ReplayFilter } from "../../models/replay.ts";
 import { Sources } from "../../models/source.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import { Workflows } from "../../models/workflow.ts";
-import type { Platform } from "../../platform.ts";
+import type { Platform, Stores } from "../../platform.ts";
 import type { Page, PageRequest } from "../../store/page.ts";
 import { countByText, findByText } from "./by-text.ts";
 import type { Found, SearchScope, Selection, TextSelection } from "./selection.ts";
@@ -26,7 +26,7 @@ const SEARCHED = LIMITS.deliveriesSearched.value;
  * not searched.
  */
 export async function selectDeliveries(
-  { mongo, config }: Pick<Platform, "mongo" | "config">,
+  { mongo, config }: Stores,
   { owner, owners, where = "query" }: SearchScope,
   search: ReplayFilter,
 ): Promise<Selection> {
@@ -138,11 +138,7 @@ const hasText = (selection: Selection): selection is Selection & { text: TextSel
   selection.text !== null;
 
 /** Returns a page of the selected deliveries, each with its last attempt only; `before` reads towards newer ones. */
-export async function findSelected(
-  platform: Pick<Platform, "mongo">,
-  selection: Selection,
-  page: PageRequest,
-): Promise<Part> {
+export async function findSelected(platform: Stores, selection: Selection, page: PageRequest): Promise<Part> {
   const found = hasText(selection)
     ? [await findByText(platform, selection, page)]
     : await Promise.all(
@@ -168,7 +164,7 @@ function mergePage(found: Found[], { limit, before }: PageRequest): Part {
 }
 
 async function findSome(
-  { mongo }: Pick<Platform, "mongo">,
+  { mongo }: Stores,
   query: { filter: QueryFilter<Delivery>; read: Selection["read"]; page: PageRequest },
 ): Promise<Found> {
   const { limit, after, before } = query.page;
@@ -212,14 +208,10 @@ async function findSome(
 
 /** Returns how many of the newest `most` deliveries that the indexes select are selected by what is read, too; of a text, of the newest
  * events with its words. */
-export async function countRead(
-  { mongo }: Pick<Platform, "mongo">,
-  selection: Selection,
-  most: number,
-): Promise<number> {
-  if (hasText(selection)) return (await countByText({ mongo }, selection)).count;
+export async function countRead(platform: Stores, selection: Selection, most: number): Promise<number> {
+  if (hasText(selection)) return (await countByText(platform, selection)).count;
   const counts = indexedFilters(selection).map(async filter => {
-    const [counted] = await Deliveries(mongo)
+    const [counted] = await Deliveries(platform.mongo)
       .aggregate<{ count: number }>([
         { $match: filter },
         { $sort: { _id: -1 } },
@@ -235,7 +227,7 @@ export async function countRead(
 
 /** Returns how many deliveries are selected, counted among `most` of them, and whether there are no more. */
 export async function countSelected(
-  platform: Pick<Platform, "mongo">,
+  platform: Stores,
   selection: Selection,
   most: number,
 ): Promise<{ count: number; isExact: boolean }> {

@@ -1,6 +1,7 @@
 import { failpoint } from "../../lib/failpoint.ts";
 import { eventMs } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
+import type { Calling, Working } from "../../platform.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { type Attempted, failedAttempt, makeAttempt } from "../attempt/attempt.ts";
 import { endDelivery } from "../attempt/record.ts";
@@ -9,7 +10,6 @@ import { putOff } from "./put-off.ts";
 import {
   type Admit,
   type Attempt,
-  type DeliveryDeps,
   type Due,
   type LogFields,
   newRow,
@@ -23,7 +23,7 @@ import { FUNCTION_LATER_MS, type Transformed } from "./transform.ts";
  * result; `waits` if it is due and was not admitted. Throws `unavailable` if a store is away, or if `signal` aborts it.
  */
 export async function attemptDue(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   attempt: Attempt,
   { admit, signal }: { admit: Admit; signal: AbortSignal },
   shared: SharedByAttempts,
@@ -44,7 +44,7 @@ export async function attemptDue(
 
 /** Replaces what is sent by what the function made of it. Returns the attempt's result if nothing is to be sent. */
 async function transform(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   attempt: Attempt,
   shared: SharedByAttempts,
 ): Promise<string | undefined> {
@@ -77,7 +77,7 @@ async function transform(
 }
 
 async function send(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   attempt: Attempt,
   signal: AbortSignal,
   shared: SharedByAttempts,
@@ -93,7 +93,7 @@ async function send(
 }
 
 async function record(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   attempt: Attempt,
   attempted: Attempted,
   shared: SharedByAttempts,
@@ -116,7 +116,7 @@ const place = ({ row }: Due): { number: number; retryIndex: number } => ({
 });
 
 /** A first attempt counts from its event, a later one from when it was due. */
-function observeLateness(platform: DeliveryDeps, { row, event }: Due): void {
+function observeLateness(platform: Working & Calling, { row, event }: Due): void {
   const now = platform.clock();
   if (row === undefined || row.attempts.length === 0) {
     const sinceEventMs = now - eventMs(event.event_id);
@@ -128,7 +128,7 @@ function observeLateness(platform: DeliveryDeps, { row, event }: Due): void {
 }
 
 /** Failures at info; successes at debug, because at full load a line for each costs more than 2 % of the CPU time. */
-function logAttempt(platform: DeliveryDeps, delivery: Delivery, attempted: Attempted): void {
+function logAttempt(platform: Working & Calling, delivery: Delivery, attempted: Attempted): void {
   const level = attempted.decision.kind === "delivered" ? "debug" : "info";
   if (!platform.log.isLevelEnabled(level)) return;
   platform.log[level]({ webhook_id: delivery.webhook_id, ...attemptFields(delivery, attempted) }, "attempt");

@@ -1,5 +1,6 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Webhook } from "../../models/webhook.ts";
+import type { Calling, Working } from "../../platform.ts";
 import type { Drain } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
@@ -15,7 +16,7 @@ import { loadDue } from "./load-due.ts";
 import { makeAttempts } from "./make-attempts.ts";
 import { openOrder } from "./order.ts";
 import { makeDue } from "./put-off.ts";
-import type { Admit, DeliveryDeps, DueNow, LogFields, SharedByAttempts } from "./shared.ts";
+import type { Admit, DueNow, LogFields, SharedByAttempts } from "./shared.ts";
 
 /** How long one drain begins attempts. Milliseconds. */
 const DRAIN_MS = 400;
@@ -36,7 +37,7 @@ type Context = Pick<JobContext<Drain>, "job" | "jobId" | "signal" | "isStopping"
  * follow (src/store/permits.ts). Throws Snooze if there is more to send.
  */
 export async function drain(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { job, jobId, signal, isStopping }: Context,
   shared: SharedByAttempts,
 ): Promise<LogFields> {
@@ -72,7 +73,7 @@ interface SendingOptions extends Pick<Context, "signal" | "isStopping"> {
 
 /** What one drain sends. */
 class Sending {
-  readonly #platform: DeliveryDeps;
+  readonly #platform: Working & Calling;
   readonly #options: SendingOptions;
   readonly #shared: SharedByAttempts;
   readonly #endsAt = performance.now() + DRAIN_MS;
@@ -83,7 +84,7 @@ class Sending {
   /** True if what is due lacks a token, or a place among the attempts in flight. */
   lacks = false;
 
-  constructor(platform: DeliveryDeps, options: SendingOptions, shared: SharedByAttempts) {
+  constructor(platform: Working & Calling, options: SendingOptions, shared: SharedByAttempts) {
     this.#platform = platform;
     this.#options = options;
     this.#shared = shared;
@@ -178,7 +179,7 @@ class Sending {
   };
 }
 
-async function findDue(platform: DeliveryDeps, webhookId: string, most: number): Promise<DueNow> {
+async function findDue(platform: Working & Calling, webhookId: string, most: number): Promise<DueNow> {
   const rows = await Deliveries(platform.mongo)
     .find(
       { webhook_id: webhookId, state: "pending", next_attempt_at_ms: { $lte: platform.clock() } },

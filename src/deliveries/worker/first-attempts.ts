@@ -1,4 +1,5 @@
 import { failpoint } from "../../lib/failpoint.ts";
+import type { Calling, Working } from "../../platform.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
 import { enqueueDrains } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
@@ -10,7 +11,7 @@ import { isRateLimited } from "../limits/rate.ts";
 import { type LoadedFirstAttempts, loadFirstAttempts } from "./load-first-attempts.ts";
 import { makeAttempts } from "./make-attempts.ts";
 import { SETTLE_MS } from "./order.ts";
-import type { Admit, DeliveryDeps, LogFields, SharedByAttempts } from "./shared.ts";
+import type { Admit, LogFields, SharedByAttempts } from "./shared.ts";
 
 /**
  * Handles a `first-attempts` job: makes the attempts that were not made yet, in parallel. One that gets no permit or token soon
@@ -18,7 +19,7 @@ import type { Admit, DeliveryDeps, LogFields, SharedByAttempts } from "./shared.
  * or recorded: then the job may be started again, and makes what is missing.
  */
 export async function makeFirstAttempts(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { job, attemptsStarted, signal }: Pick<JobContext<FirstAttempts>, "job" | "attemptsStarted" | "signal">,
   shared: SharedByAttempts,
 ): Promise<LogFields> {
@@ -75,7 +76,7 @@ function idsOf({ events }: FirstAttempts): LogFields {
 
 /** Records what is not sent now, and counts what is not sent at all; returns how many those are. */
 async function recordUnsent(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { ended, dropped, ordered }: LoadedFirstAttempts,
 ): Promise<number> {
   const rows = [...ended.map(one => endedDelivery(one, platform.clock())), ...ordered];

@@ -1,7 +1,7 @@
 import { createBatcher, LINGER } from "../../lib/batcher.ts";
 import { settlesWithin } from "../../lib/time.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import type { Platform } from "../../platform.ts";
+import type { Awaited, Calling, Working } from "../../platform.ts";
 import type { deliveries } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobHandlers } from "../../queues/run-worker.ts";
@@ -24,7 +24,7 @@ import { Detached } from "./make-attempts.ts";
 import { parkFirstAttempts } from "./put-off.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";
-import type { DeliveryDeps, SharedByAttempts } from "./shared.ts";
+import type { SharedByAttempts } from "./shared.ts";
 import { openTransform } from "./transform.ts";
 
 /** How long a stopping worker waits for Redis to take its permits back. */
@@ -40,7 +40,7 @@ export interface DeliveriesHandler {
 
 /** Opens what the attempts of one process share; `options` change the retries of tests. */
 export function openSharedByAttempts(
-  platform: DeliveryDeps & Pick<Platform, "processId">,
+  platform: Working & Calling & Awaited,
   options: RetryOptions = {},
 ): SharedByAttempts {
   const many = { maxWeight: RECORDS_PER_WRITE };
@@ -70,7 +70,7 @@ export function openSharedByAttempts(
 
 /** Opens the handlers of the `deliveries` queue with what the jobs of one process share. */
 export function openDeliveriesHandler(
-  platform: DeliveryDeps & Pick<Platform, "processId">,
+  platform: Working & Calling & Awaited,
   options: RetryOptions,
 ): DeliveriesHandler {
   const shared = openSharedByAttempts(platform, options);

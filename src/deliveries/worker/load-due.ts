@@ -4,11 +4,12 @@ import type { Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
+import type { Calling, Stores, Working } from "../../platform.ts";
 import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { endDelivery } from "../attempt/record.ts";
 import { connectedBy } from "../attempt/sendable.ts";
-import type { DeliveryDeps, Due, SharedByAttempts } from "./shared.ts";
+import type { Due, SharedByAttempts } from "./shared.ts";
 
 /** An event is stored while its first attempts are made, and MongoDB may have been away since. Milliseconds. */
 const STORED_LATE_MS = 60_000;
@@ -26,7 +27,7 @@ export interface LoadedDue {
  * or disabled since, and a subscription ended. Those that are not to be sent end here. Throws `unavailable`.
  */
 export async function loadDue(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   webhook: Webhook | null,
   rows: Delivery[],
   shared: Pick<SharedByAttempts, "reads">,
@@ -39,7 +40,7 @@ export async function loadDue(
 }
 
 async function loadOne(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   webhook: Webhook | null,
   row: Delivery,
   { reads }: Pick<SharedByAttempts, "reads">,
@@ -104,7 +105,7 @@ const MOST = 100;
 const PAYLOADS = { maxWeight: 16, concurrency: 4 };
 
 /** Reads what the attempts of one process ask for at the same time in one query of each kind. */
-export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): AttemptReads {
+export function openAttemptReads({ mongo }: Stores): AttemptReads {
   return {
     webhook: byId(ids =>
       Webhooks(mongo)

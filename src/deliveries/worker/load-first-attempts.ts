@@ -3,13 +3,14 @@ import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
+import type { Calling, Working } from "../../platform.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { prepare } from "../attempt/prepare.ts";
 import type { Unsent } from "../attempt/record.ts";
 import { type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";
-import type { DeliveryDeps, Due } from "./shared.ts";
+import type { Due } from "./shared.ts";
 
 export interface LoadedFirstAttempts {
   toSend: Due[];
@@ -28,7 +29,7 @@ export interface LoadedFirstAttempts {
  * disabled since, a subscription ended, and an attempt made already if the job was started before.
  */
 export async function loadFirstAttempts(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   job: FirstAttempts,
   isRepeat: boolean,
 ): Promise<LoadedFirstAttempts> {
@@ -112,7 +113,10 @@ const functionOf = (subscription: KnownSubscription | undefined, { functionHash 
 type KnownSubscription = Pick<Subscription, "owner_id" | "function_hash">;
 
 /** The subscriptions that still exist. */
-function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<string, KnownSubscription>> {
+function findSubscriptions(
+  platform: Working & Calling,
+  ids: string[],
+): Promise<Map<string, KnownSubscription>> {
   return platform.routing.lookUp(
     "subscription",
     ids,
@@ -127,14 +131,14 @@ function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<s
 }
 
 /** The deliveries that an earlier job has recorded. */
-async function findRecorded(platform: DeliveryDeps, ids: string[]): Promise<Set<string>> {
+async function findRecorded(platform: Working & Calling, ids: string[]): Promise<Set<string>> {
   const found = await Deliveries(platform.mongo)
     .find({ _id: { $in: ids } }, { _id: 1 })
     .lean();
   return new Set(found.map(({ _id }) => _id));
 }
 
-async function findBodies(platform: DeliveryDeps, job: FirstAttempts): Promise<Map<string, string>> {
+async function findBodies(platform: Working & Calling, job: FirstAttempts): Promise<Map<string, string>> {
   const missing = job.events.filter(event => event.body === undefined).map(event => event.id);
   if (missing.length === 0) return new Map();
   const stored = await StoredEvents(platform.mongo)

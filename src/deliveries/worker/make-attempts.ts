@@ -1,10 +1,11 @@
 import { setMaxListeners } from "node:events";
 import { groupBy } from "../../lib/lists.ts";
 import { settlesWithin } from "../../lib/time.ts";
+import type { Calling, Working } from "../../platform.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { attemptDue } from "./attempt-due.ts";
 import { leaveJob, repeatDetached } from "./put-off.ts";
-import type { Admit, Attempt, DeliveryDeps, Due, SharedByAttempts } from "./shared.ts";
+import type { Admit, Attempt, Due, SharedByAttempts } from "./shared.ts";
 import type { Transformed } from "./transform.ts";
 
 interface Options {
@@ -21,7 +22,7 @@ interface Options {
  * to be started again.
  */
 export async function makeAttempts(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   due: Due[],
   { admit, mayBeStored, signal }: Options,
   shared: SharedByAttempts,
@@ -76,7 +77,7 @@ const allEnded = (started: Started[]) => Promise.allSettled(started.map(({ work 
 
 /** Waits for an attempt that has left its job; what waits behind it at its webhook is due then. */
 async function goOnWithoutJob(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { attempt, work }: Started,
   signal: AbortSignal,
 ): Promise<void> {

@@ -3,10 +3,11 @@ import { SLOTS_PER_MS } from "../../lib/ids.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Webhook } from "../../models/webhook.ts";
+import type { Calling, Working } from "../../platform.ts";
 import { rowsOf } from "../../store/mongo.ts";
 import { firstOnItsWay } from "../../store/on-their-way.ts";
 import { deliveryId } from "../dispatch/create.ts";
-import type { DeliveryDeps, DueNow } from "./shared.ts";
+import type { DueNow } from "./shared.ts";
 
 /**
  * A delivery must be this old before it is sent in order: a drain looks at its start for earlier events that are still on their way
@@ -24,7 +25,10 @@ const EARLIER_BATCH = 100;
  * Opens the deliveries of an ordered webhook for one drain. Each call returns the first pending one by event id, if it is due;
  * until then it holds up all behind it (docs/decisions/0011-order-and-rates.md).
  */
-export async function openOrder(platform: DeliveryDeps, webhook: Webhook): Promise<() => Promise<DueNow>> {
+export async function openOrder(
+  platform: Working & Calling,
+  webhook: Webhook,
+): Promise<() => Promise<DueNow>> {
   const unrecorded = await firstUnrecordedScore(platform, webhook);
   return async () => {
     const head = await findHead(platform, webhook._id);
@@ -36,7 +40,7 @@ export async function openOrder(platform: DeliveryDeps, webhook: Webhook): Promi
 
 type Undispatched = Pick<StoredEvent, "_id" | "event_id" | "score" | "pending_dispatch">;
 
-async function findHead(platform: DeliveryDeps, webhookId: string): Promise<Delivery | null> {
+async function findHead(platform: Working & Calling, webhookId: string): Promise<Delivery | null> {
   return await Deliveries(platform.mongo)
     .findOne({ webhook_id: webhookId, state: "pending" }, { attempts: { $slice: -1 } })
     .sort({ event_score: 1, _id: 1 })
@@ -55,19 +59,19 @@ function waitOf(head: Delivery, unrecordedScore: number, nowMs: number): number 
  * The score of the first event that goes to this webhook, or may, and is not a delivery yet: it is on its way to MongoDB,
  * its job is queued, or its worker was killed. Infinity if there is none.
  */
-async function firstUnrecordedScore(platform: DeliveryDeps, webhook: Webhook): Promise<number> {
+async function firstUnrecordedScore(platform: Working & Calling, webhook: Webhook): Promise<number> {
   // First, because an emission is on its way until it is stored: between the two looks it may only be seen twice.
   const onItsWay = (await firstEmissionMs(platform, webhook.owner_id)) * SLOTS_PER_MS - 1;
   return Math.min(onItsWay, await firstUndispatchedScore(platform, webhook._id));
 }
 
 /** The time before which no emission to a webhook of this owner's is on its way; Infinity if none is. */
-async function firstEmissionMs(platform: DeliveryDeps, ownerId: string): Promise<number> {
+async function firstEmissionMs(platform: Working & Calling, ownerId: string): Promise<number> {
   const organizations = (await organizationsOf(platform, [ownerId]))(ownerId);
   return firstOnItsWay(platform, [ownerId, ...organizations], platform.clock());
 }
 
-async function firstUndispatchedScore(platform: DeliveryDeps, webhookId: string): Promise<number> {
+async function firstUndispatchedScore(platform: Working & Calling, webhookId: string): Promise<number> {
   const since = new Date(platform.clock() - EARLIER_MAX_MS);
   const waiting = StoredEvents(platform.mongo)
     .find(
@@ -94,7 +98,7 @@ async function firstUndispatchedScore(platform: DeliveryDeps, webhookId: string)
 
 /** The first of these events, which are in order, that is not a delivery to this webhook yet; null if all are. */
 async function firstUnrecordedOf(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   events: Undispatched[],
   webhookId: string,
 ): Promise<number | null> {

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import type { Calling, Working } from "../../platform.ts";
 import { drainWhenDue, dueFields } from "../attempt/due-fields.ts";
 import { insertNew } from "../attempt/record.ts";
 import { attemptMs } from "../limits/permits.ts";
-import { type Attempt, type DeliveryDeps, newRow, rowOf, type SharedByAttempts } from "./shared.ts";
+import { type Attempt, newRow, rowOf, type SharedByAttempts } from "./shared.ts";
 
 /** A store that is away is tried again after this. Milliseconds. */
 const AGAIN_MS = 1000;
@@ -15,7 +16,7 @@ const GIVE_UP_MS = 60_000;
  * webhook is drained then. Nothing else holds it. Throws `unavailable`.
  */
 export async function putOff(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   attempt: Attempt,
   delayMs: number,
   shared: Pick<SharedByAttempts, "park">,
@@ -28,13 +29,13 @@ export async function putOff(
 }
 
 /** Records first attempts that have to wait, and has their webhooks drained when they are due. Throws `unavailable`. */
-export async function parkFirstAttempts(platform: DeliveryDeps, waiting: Delivery[]): Promise<void> {
+export async function parkFirstAttempts(platform: Working & Calling, waiting: Delivery[]): Promise<void> {
   await insertNew(platform, waiting);
   await drainWhenDue(platform, waiting);
 }
 
 /** Makes a pending delivery due in so many milliseconds, unless it has moved on. Throws `unavailable`. */
-export async function makeDue(platform: DeliveryDeps, row: Delivery, delayMs: number): Promise<void> {
+export async function makeDue(platform: Working & Calling, row: Delivery, delayMs: number): Promise<void> {
   const { _id, generation } = row;
   const due = dueFields(platform, delayMs);
   await Deliveries(platform.mongo).updateOne(
@@ -49,7 +50,7 @@ export async function makeDue(platform: DeliveryDeps, row: Delivery, delayMs: nu
  * Makes the deliveries of attempts that outlive their job pending documents that are due once the attempts must have ended, so
  * that nothing else attempts them until then, and a crash loses none. Throws `unavailable`.
  */
-export async function leaveJob(platform: DeliveryDeps, slow: Attempt[]): Promise<void> {
+export async function leaveJob(platform: Working & Calling, slow: Attempt[]): Promise<void> {
   const rows = slow.map((attempt): Delivery => {
     const until = platform.clock() + attemptMs(platform, attempt.webhook);
     const row = attempt.row ?? newRow(platform, attempt);
@@ -77,7 +78,7 @@ export async function leaveJob(platform: DeliveryDeps, slow: Attempt[]): Promise
 }
 
 /** Writes until when attempts of stored deliveries are in flight, but for deliveries that have moved on. */
-async function updateInFlight({ mongo }: DeliveryDeps, rows: Delivery[]): Promise<void> {
+async function updateInFlight({ mongo }: Working & Calling, rows: Delivery[]): Promise<void> {
   if (rows.length === 0) return;
   await Deliveries(mongo).bulkWrite(
     rows.map(({ _id, generation, next_attempt_at_ms, sweep_at_ms, in_flight_until_ms }) => ({
@@ -96,7 +97,7 @@ async function updateInFlight({ mongo }: DeliveryDeps, rows: Delivery[]): Promis
  * worker stops. Never throws.
  */
 export async function repeatDetached(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<void> {

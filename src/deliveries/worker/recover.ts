@@ -1,10 +1,11 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type Recovery, type Webhook, Webhooks } from "../../models/webhook.ts";
+import type { Calling, Stores, Working } from "../../platform.ts";
 import type { Recover } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { type MaybeSendable, selectSendable } from "../attempt/sendable.ts";
 import { requeue } from "../dispatch/requeue.ts";
-import type { DeliveryDeps, LogFields } from "./shared.ts";
+import type { LogFields } from "./shared.ts";
 
 type Failed = MaybeSendable & Pick<Delivery, "_id" | "webhook_id" | "generation">;
 
@@ -19,7 +20,7 @@ const BATCH_SPACING_MS = 250;
  * `recovery`, so a repeated job retries nothing twice.
  */
 export async function recoverFailed(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { job }: { job: Recover },
   batchSize = BATCH,
 ): Promise<LogFields> {
@@ -57,11 +58,7 @@ export async function recoverFailed(
 }
 
 /** Changes the recovery, unless another one has superseded it. */
-async function save(
-  platform: Pick<DeliveryDeps, "mongo">,
-  { _id, recovery }: Webhook,
-  changes: Partial<Recovery>,
-): Promise<void> {
+async function save(platform: Stores, { _id, recovery }: Webhook, changes: Partial<Recovery>): Promise<void> {
   const fields = Object.entries(changes).map(([name, value]) => [`recovery.${name}`, value]);
   await Webhooks(platform.mongo).updateOne(
     { _id, "recovery.id": recovery?.id },

@@ -3,13 +3,14 @@ import { AppError } from "../../lib/errors.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { type Replay, Replays } from "../../models/replay.ts";
 import { Webhooks } from "../../models/webhook.ts";
+import type { Calling, Stores, Working } from "../../platform.ts";
 import type { ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { describeError } from "../../store/set-aside.ts";
 import { selectSendable } from "../attempt/sendable.ts";
 import { requeue } from "../dispatch/requeue.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";
-import type { DeliveryDeps, LogFields } from "./shared.ts";
+import type { LogFields } from "./shared.ts";
 
 const BATCH = 500;
 /** Between two batches, so that a million retries neither hold a slot nor delay everything else. */
@@ -21,7 +22,7 @@ const BATCH_SPACING_MS = 250;
  * are: their event, subscription or webhook is gone, or the webhook is disabled.
  */
 export async function runReplay(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { job }: { job: ReplayJob },
   batchSize = BATCH,
 ): Promise<LogFields> {
@@ -38,7 +39,7 @@ export async function runReplay(
 }
 
 async function replayBatch(
-  platform: DeliveryDeps,
+  platform: Working & Calling,
   { replay, job }: { replay: Replay; job: ReplayJob },
   batchSize: number,
 ): Promise<LogFields> {
@@ -71,23 +72,19 @@ async function replayBatch(
 }
 
 /** Without the organizations that its user has left since the replay was requested. */
-async function stillAccessible(platform: DeliveryDeps, { owner_id, owners }: Replay): Promise<string[]> {
+async function stillAccessible(platform: Working & Calling, { owner_id, owners }: Replay): Promise<string[]> {
   await platform.routing.refresh();
   const access = await Promise.all(owners.map(owner => canAccessCached(platform, owner_id, owner)));
   return owners.filter((_, i) => access[i]);
 }
 
 /** Changes the replay, unless it was stopped. */
-async function save(
-  { mongo }: Pick<DeliveryDeps, "mongo">,
-  { _id }: Replay,
-  changes: Partial<Replay>,
-): Promise<void> {
+async function save({ mongo }: Stores, { _id }: Replay, changes: Partial<Replay>): Promise<void> {
   await Replays(mongo).updateOne({ _id, state: "running" }, { $set: changes });
 }
 
 /** Those that may be sent again, whose subscription still exists, and whose webhook is active. */
-async function selectReplayable(platform: DeliveryDeps, rows: Delivery[]): Promise<Delivery[]> {
+async function selectReplayable(platform: Working & Calling, rows: Delivery[]): Promise<Delivery[]> {
   const [sendable, webhooks] = await Promise.all([
     selectSendable(platform, rows),
     Webhooks(platform.mongo)

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../models/delivery.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Working } from "../../platform.ts";
 import type { Attempted, RetryOptions } from "../attempt/attempt.ts";
 import type { ToRecord } from "../attempt/record.ts";
 import { type DispatchedEvent, type DispatchListener, newDelivery } from "../dispatch/create.ts";
@@ -11,27 +11,6 @@ import type { RateLimits } from "../limits/rate.ts";
 import type { AttemptReads } from "./load-due.ts";
 import type { Detached } from "./make-attempts.ts";
 import type { Transform, Transformed } from "./transform.ts";
-
-/** What the deliveries worker needs of the platform. */
-export type DeliveryDeps = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "queues"
-  | "routing"
-  | "permits"
-  | "metrics"
-  | "tracer"
-  | "activity"
-  | "egress"
-  | "sandboxes"
-  | "lastingConnections"
-  | "secrets"
-  | "config"
-  | "clock"
-  | "log"
->;
 
 /** Ids and results for log lines. Never a URL, which may hold a secret, nor a header. */
 export type LogFields = Record<string, unknown>;
@@ -64,8 +43,10 @@ export const rowOf = async ({ row, pending }: Attempt): Promise<Delivery | undef
   (await pending) ?? row;
 
 /** The delivery of an attempt that has none in MongoDB yet: pending, and due now. */
-export const newRow = (platform: DeliveryDeps, { event, listener, webhook, deliveryId }: Attempt): Delivery =>
-  newDelivery(platform, event, listener, webhook, deliveryId);
+export const newRow = (
+  platform: Working & Calling,
+  { event, listener, webhook, deliveryId }: Attempt,
+): Delivery => newDelivery(platform, event, listener, webhook, deliveryId);
 
 /** What is due at a webhook now; `waitMs`: when the first one is due that holds up the others, if none is. */
 export interface DueNow {

@@ -1,9 +1,10 @@
-import { type CallDeps, functionErrorText, openCallFunction } from "../../functions/call-function.ts";
+import { functionErrorText, openCallFunction } from "../../functions/call-function.ts";
 import { openFindFunction } from "../../functions/find-function.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { eventMs } from "../../lib/ids.ts";
 import { type TransformedPayload, TransformedPayloads } from "../../models/delivery.ts";
 import { Subscriptions } from "../../models/subscription.ts";
+import type { Calling, Stores } from "../../platform.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { DispatchedEvent, DispatchListener } from "../dispatch/create.ts";
 
@@ -38,7 +39,7 @@ export type Transform = (
 ) => Promise<Transformed[]>;
 
 /** Opens what transforms events in one process; nothing is started before the first function is met. */
-export function openTransform(platform: CallDeps): Transform {
+export function openTransform(platform: Calling): Transform {
   const findFunction = openFindFunction(platform);
   const callFunction = openCallFunction(platform);
 
@@ -102,10 +103,7 @@ export function openTransform(platform: CallDeps): Transform {
   };
 }
 
-async function findStored(
-  { mongo }: Pick<CallDeps, "mongo">,
-  deliveries: ToTransform[],
-): Promise<Map<string, string>> {
+async function findStored({ mongo }: Stores, deliveries: ToTransform[]): Promise<Map<string, string>> {
   const found = await TransformedPayloads(mongo)
     .find({ _id: { $in: deliveries.map(({ deliveryId }) => deliveryId) } }, { body: 1 })
     .lean();
@@ -114,18 +112,20 @@ async function findStored(
 
 /** Stores what is to be sent, before it is; returns what another process stored first, which is sent in its place. */
 async function store(
-  { mongo, clock }: Pick<CallDeps, "mongo" | "clock">,
+  platform: Stores,
   group: ToTransform[],
   transformed: Transformed[],
 ): Promise<Map<string, string>> {
   const rows = group.flatMap(({ deliveryId, event, functionHash }, i): TransformedPayload[] => {
     const result = transformed[i];
     if (functionHash === null || result?.kind !== "send") return [];
-    return [{ _id: deliveryId, emit_id: event.id, body: result.body, created_at: new Date(clock()) }];
+    return [
+      { _id: deliveryId, emit_id: event.id, body: result.body, created_at: new Date(platform.clock()) },
+    ];
   });
   if (rows.length === 0) return new Map();
   try {
-    await TransformedPayloads(mongo).insertMany(rows, { ordered: false, lean: true });
+    await TransformedPayloads(platform.mongo).insertMany(rows, { ordered: false, lean: true });
     return new Map();
   } catch (error) {
     const existing = duplicateIndexes(error);
@@ -133,6 +133,6 @@ async function store(
     const lost = group.filter(({ deliveryId }) =>
       rows.some((row, i) => existing.has(i) && row._id === deliveryId),
     );
-    return await findStored({ mongo }, lost);
+    return await findStored(platform, lost);
   }
 }

@@ -3,6 +3,7 @@ import { type ComponentInput, isReplaced, namesComponent, resolveComponent } fro
 import { checkConnections } from "../../connections/check.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Component } from "../../models/component.ts";
+import type { Calling } from "../../platform.ts";
 import { configureActionProps } from "../../props/action-props.ts";
 import {
   connectedProps,
@@ -13,7 +14,7 @@ import {
 } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
-import type { CheckDeps, CheckFor } from "../kind.ts";
+import type { CheckFor } from "../kind.ts";
 import { type ActionSettings, findComponent } from "./settings.ts";
 
 /** The settings of an action in a request. */
@@ -27,7 +28,7 @@ export interface ActionInput extends ComponentInput {
  * (docs/actions.md). Throws `invalid`, with paths below the field of the settings, and `not-found`.
  */
 export async function configureAction(
-  platform: CheckDeps,
+  platform: Calling,
   input: ActionInput,
   { deployer, path, before }: CheckFor<ActionSettings>,
 ) {

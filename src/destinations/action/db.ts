@@ -1,13 +1,12 @@
 import { LIMITS } from "../../limits/catalogue.ts";
 import { SourceMemories } from "../../models/source.ts";
 import { Webhooks } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
 import { isDuplicateKey } from "../../store/mongo.ts";
 
 /** What `$.service.db` holds. */
 export type Db = Record<string, unknown>;
-type Deps = Pick<Platform, "mongo">;
 
 /** Other attempts may store at the same moment; each try is lost to one that succeeds. */
 const TRIES = 50;
@@ -16,7 +15,7 @@ const TRIES = 50;
 export const hasDb = (props: DescribedProp[]): boolean => props.some(({ type }) => type === "$.service.db");
 
 /** Returns the db of an action, stored where that of a source is. */
-export async function readDb({ mongo }: Deps, destinationId: string): Promise<Db> {
+export async function readDb({ mongo }: Stores, destinationId: string): Promise<Db> {
   const stored = await SourceMemories(mongo).findById(destinationId, { db: 1 }).lean();
   return stored ? JSON.parse(stored.db) : {};
 }
@@ -26,7 +25,8 @@ export async function readDb({ mongo }: Deps, destinationId: string): Promise<Db
  * last value counts (docs/actions.md#db). If all of them together are too much, only the attempt's own are kept. Does
  * nothing if the destination is deleted.
  */
-export async function saveDb({ mongo }: Deps, destinationId: string, before: Db, after: Db): Promise<void> {
+export async function saveDb(platform: Stores, destinationId: string, before: Db, after: Db): Promise<void> {
+  const { mongo } = platform;
   const changes = changedKeys(before, after);
   if (changes.length === 0 || !(await Webhooks(mongo).exists({ _id: destinationId }))) return;
   for (let left = TRIES; left > 0; left--) {
@@ -38,14 +38,14 @@ export async function saveDb({ mongo }: Deps, destinationId: string, before: Db,
     if (stored) {
       const at = { _id: destinationId, version: stored.version };
       if ((await SourceMemories(mongo).updateOne(at, { $set: { db, version } })).matchedCount > 0) return;
-    } else if (await insert({ mongo }, { _id: destinationId, db, dedupe: "{}", version })) return;
+    } else if (await insert(platform, { _id: destinationId, db, dedupe: "{}", version })) return;
   }
   throw new Error(`the db of ${destinationId} can't be stored: others are always first`);
 }
 
 /** Returns false if another attempt was first. */
 async function insert(
-  { mongo }: Deps,
+  { mongo }: Stores,
   memory: { _id: string; db: string; dedupe: string; version: number },
 ): Promise<boolean> {
   try {

@@ -1,11 +1,6 @@
 import type { Static } from "typebox";
-import { askOptions, type ConfigureDeps, type Options } from "../../components/configure/ask-options.ts";
-import {
-  findDynamicProps,
-  type NextProps,
-  type NextPropsDeps,
-  nextProps,
-} from "../../components/configure/dynamic-props.ts";
+import { askOptions, type Options } from "../../components/configure/ask-options.ts";
+import { findDynamicProps, type NextProps, nextProps } from "../../components/configure/dynamic-props.ts";
 import {
   NextPropsRequestSchema,
   NextPropsSchema,
@@ -17,11 +12,11 @@ import {
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import { type Destination, Webhooks } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Stores } from "../../platform.ts";
 import { openSettings } from "../kind.ts";
 import { type ActionSettings, findComponent } from "./settings.ts";
 
-const route = routeFor<ConfigureDeps & NextPropsDeps>();
+const route = routeFor<Calling>();
 const tag = "Destinations";
 const params = { id: "ac_0CjBAhD9sK2mV7tX" };
 
@@ -79,11 +74,7 @@ export const actionRoutes = [
 ];
 
 /** Returns an action of one of these owners, otherwise null, for another kind of destination too (docs/design.md#guarantee-6). */
-function findAction(
-  { mongo }: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Destination | null> {
+function findAction({ mongo }: Stores, id: string, owners: string[]): Promise<Destination | null> {
   return Webhooks(mongo)
     .findOne({ _id: id, owner_id: { $in: owners }, kind: "action" })
     .lean<Destination | null>();
@@ -94,7 +85,7 @@ function findAction(
  * never has its secrets. Throws as `askOptions` does.
  */
 async function listChoices(
-  platform: ConfigureDeps,
+  platform: Calling,
   destination: Destination,
   body: Static<typeof OptionsRequestSchema>,
 ): Promise<Options> {
@@ -115,7 +106,7 @@ async function listChoices(
  * Throws as `nextProps` does.
  */
 async function nextPropsOfAction(
-  platform: NextPropsDeps,
+  platform: Calling,
   destination: Destination,
   body: Static<typeof NextPropsRequestSchema>,
 ): Promise<NextProps> {

@@ -9,6 +9,7 @@ import { eventMs } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { ActionOutput } from "../../models/delivery.ts";
 import type { Destination } from "../../models/webhook.ts";
+import type { Calling } from "../../platform.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun } from "../../props/configure.ts";
 import { boundProp, withAddedProps } from "../../props/dynamic-props.ts";
@@ -22,7 +23,7 @@ import {
   withFrame,
 } from "../../sandbox/protocol.ts";
 import { openSettings } from "../kind.ts";
-import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../message.ts";
+import type { EndpointResponse, Message, SendToDestination } from "../message.ts";
 import { type Db, hasDb, readDb, saveDb } from "./db.ts";
 import { type ActionSettings, actionMs } from "./settings.ts";
 
@@ -87,7 +88,7 @@ interface Request {
 }
 
 async function call(
-  platform: SendDeps,
+  platform: Calling,
   { _id, owner_id: owner }: Destination,
   { code: { bundle }, props, added, scope, db = {} }: Request,
   signal: AbortSignal | undefined,

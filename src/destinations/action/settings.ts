@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import { notFound } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Component, Components } from "../../models/component.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores } from "../../platform.ts";
 import type { StoredProps } from "../../props/configure.ts";
 import type { DynamicProps } from "../../props/dynamic-props.ts";
 
@@ -17,7 +17,7 @@ export interface ActionSettings {
 }
 
 /** Returns the component that an action uses, also one of another account. Throws `not-found`. */
-export async function findComponent({ mongo }: Pick<Platform, "mongo">, id: string): Promise<Component> {
+export async function findComponent({ mongo }: Stores, id: string): Promise<Component> {
   const component = await Components(mongo).findById(id).lean();
   if (!component) throw notFound("component");
   return component;

@@ -5,23 +5,22 @@ import { accepted } from "../../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../../http/route.ts";
 import { hopsOfRequest } from "../../lib/hops.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import type { Platform } from "../../platform.ts";
+import type { Stores, Working } from "../../platform.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
 import { inboundTrace } from "../../tracing/inbound.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { findEmitters } from "../find-emitter.ts";
 import { publishEvents } from "./publish.ts";
-import type { PublisherDeps } from "./publisher.ts";
 import { PublishBody, Published } from "./schema.ts";
 
-const route = routeFor<PublisherDeps>();
+const route = routeFor<Working>();
 
 interface PublishRoute<Path extends string> {
   path: Path;
   id: string;
   tag: string;
   summary: string;
-  access: Access<PublisherDeps, Emitter>;
+  access: Access<Working, Emitter>;
   example: { params: PathParams<Path>; body: Static<typeof PublishBody> };
 }
 
@@ -62,7 +61,7 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
  * as current as the look-up of the request's API key.
  */
 export async function findOwnEmitter(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Stores,
   id: string,
   owners: string[],
 ): Promise<Emitter | null> {

@@ -4,11 +4,12 @@ import { type Hops, hopsField } from "../../lib/hops.ts";
 import { newId } from "../../lib/ids.ts";
 import { type JsonText, parseAround } from "../../lib/json-text.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import type { Working } from "../../platform.ts";
 import type { Emission } from "../../queues/emissions.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
 import { inSpan } from "../../tracing/in-span.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
-import { type PublisherDeps, publisherOf } from "./publisher.ts";
+import { publisherOf } from "./publisher.ts";
 import type { NewEvent, PublishBody, Published } from "./schema.ts";
 
 /** A request to publish; `hops`: how many listeners led to it. */
@@ -29,7 +30,7 @@ export interface PublishRequest extends Hops {
  * which is returned beside them.
  */
 export async function publishEvents(
-  platform: PublisherDeps,
+  platform: Working,
   emitter: Emitter,
   { body, text, repeatedAs, inbound, hops }: PublishRequest,
 ): Promise<{ published: Published; trace: TraceContext | undefined }> {

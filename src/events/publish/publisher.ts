@@ -1,34 +1,18 @@
 import { enqueueEmissionJobs } from "../../accepted/keep.ts";
-import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
+import { limitsOf } from "../../accounts/limits.ts";
 import { PublishQuota } from "../../accounts/quota.ts";
 import { requestTurns } from "../../fairness/turns.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/lists.ts";
-import type { Platform } from "../../platform.ts";
+import type { Working } from "../../platform.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
 import { BYTES_PER_JOB, jobOf, openBatchers, packBySize, sizeOf } from "../../queues/publish-emissions.ts";
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../../webhooks/hold-for-emissions.ts";
-
-export type PublisherDeps = LimitDeps &
-  Pick<
-    Platform,
-    | "redis"
-    | "keys"
-    | "queues"
-    | "eventLog"
-    | "memory"
-    | "tracer"
-    | "config"
-    | "clock"
-    | "replicas"
-    | "metrics"
-    | "log"
-  >;
 
 /** The events of one request. */
 export interface Publication {
@@ -47,12 +31,12 @@ const MS_PER_EVENT = 0.5;
 
 /** Puts published events on the queue of emissions, those of requests that arrive at the same time in one round trip. */
 export class Publisher {
-  readonly #platform: PublisherDeps;
+  readonly #platform: Working;
   readonly #waiting: EmissionBytes;
   readonly #quota: PublishQuota;
   readonly #enqueue: (publication: Publication) => Promise<void>;
 
-  constructor(platform: PublisherDeps) {
+  constructor(platform: Working) {
     this.#platform = platform;
     this.#waiting = new EmissionBytes(platform);
     this.#quota = new PublishQuota(platform);
@@ -175,7 +159,7 @@ function divide({ emissions: all }: Publication): Packed[] {
 const publishers = new WeakMap<object, Publisher>();
 
 /** Returns the publisher of this process; opened at first use. */
-export function publisherOf(platform: PublisherDeps): Publisher {
+export function publisherOf(platform: Working): Publisher {
   const opened = publishers.get(platform) ?? new Publisher(platform);
   publishers.set(platform, opened);
   return opened;

@@ -4,11 +4,12 @@ import { EmitSchema, presentEmit } from "../../components/present.ts";
 import { requestState } from "../../http/request-log.ts";
 import { accepted, data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
+import type { Calling, Working } from "../../platform.ts";
 import { ownSourceToChange } from "../../sources/routes.ts";
 import { inboundTrace } from "../../tracing/inbound.ts";
-import { type RunByHandDeps, runSource, type SampleDeps, sampleSource } from "./run-source.ts";
+import { runSource, sampleSource } from "./run-source.ts";
 
-const route = routeFor<RunByHandDeps & SampleDeps>();
+const route = routeFor<Working & Calling>();
 const tag = "Sources";
 const params = { id: "dc_0CjB9uPc7RfT1xLs" };
 

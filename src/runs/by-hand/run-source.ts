@@ -1,16 +1,16 @@
-import { type AcceptDeps, acceptRuns } from "../../accepted/keep.ts";
+import { acceptRuns } from "../../accepted/keep.ts";
 import { queueBounds } from "../../accounts/limits.ts";
-import { checkQuota, type QuotaDeps } from "../../accounts/quota.ts";
+import { checkQuota } from "../../accounts/quota.ts";
 import { storedBundle } from "../../components/stored-bundle.ts";
-import { callOnce, inTrial, type TrialDeps } from "../../components/trial/build.ts";
-import { type PublisherDeps, publisherOf } from "../../events/publish/publisher.ts";
+import { callOnce, inTrial } from "../../components/trial/build.ts";
+import { publisherOf } from "../../events/publish/publisher.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { jsonTextOf } from "../../lib/json-text.ts";
 import { scanJson } from "../../lib/scan-json.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Source } from "../../models/source.ts";
-import type { Platform } from "../../platform.ts";
+import type { Calling, Working } from "../../platform.ts";
 import { fromStoredTimer, timerEvent } from "../../props/timer.ts";
 import { runQueueIsFull } from "../../queues/enqueue-run.ts";
 import type { CallError, Emit, LogLine } from "../../sandbox/protocol.ts";
@@ -18,8 +18,6 @@ import { existingComponent } from "../../sources/prepare.ts";
 import { type Consume, createKeyRateLimiter } from "../../store/key-rate.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 import { boundOrFailed } from "../open-version.ts";
-
-export type RunByHandDeps = AcceptDeps & QuotaDeps & Pick<Platform, "tracer">;
 
 const MINUTE_S = 60;
 const MOST = LIMITS.runsByHand.value;
@@ -30,7 +28,7 @@ const MOST = LIMITS.runsByHand.value;
  * `rate-limited` and `unavailable`.
  */
 export async function runSource(
-  platform: RunByHandDeps,
+  platform: Working,
   source: Source,
   event: unknown,
   inbound: TraceContext | undefined,
@@ -83,7 +81,7 @@ function checkEvent(event: unknown): unknown {
 const limiters = new WeakMap<object, Consume>();
 
 /** Returns what counts the runs of this platform's accounts; opened at first use. */
-function limiterOf(platform: RunByHandDeps): Consume {
+function limiterOf(platform: Working): Consume {
   const keyPrefix = `${platform.keys.rateLimit()}-by-hand`;
   const options = { keyPrefix, points: MOST, durationS: MINUTE_S, burst: MOST };
   const limiter = limiters.get(platform) ?? createKeyRateLimiter(platform.redis, options);
@@ -91,14 +89,12 @@ function limiterOf(platform: RunByHandDeps): Consume {
   return limiter;
 }
 
-async function checkRate(platform: RunByHandDeps, ownerId: string): Promise<void> {
+async function checkRate(platform: Working, ownerId: string): Promise<void> {
   const { ok, resetMs } = await limiterOf(platform)(ownerId);
   if (ok) return;
   const message = `at most ${MOST} runs a minute can be started by hand`;
   throw new AppError("rate-limited", message, { retryAfterMs: Math.max(1, resetMs) });
 }
-
-export type SampleDeps = TrialDeps & PublisherDeps;
 
 export interface Sample {
   /** What `sampleEmit` emitted or returned; those beyond what is shown are left out. */
@@ -116,7 +112,7 @@ export interface Sample {
  * run. Throws `invalid` if the component has none, `rate-limited` and `unavailable`.
  */
 export async function sampleSource(
-  platform: SampleDeps,
+  platform: Working & Calling,
   source: Source,
   { isEmitted }: { isEmitted: boolean },
 ): Promise<Sample> {
@@ -151,7 +147,11 @@ function fitting(emits: Emit[]): Emit[] {
   return end < 0 ? emits : emits.slice(0, end);
 }
 
-async function emit(platform: SampleDeps, { _id, owner_id }: Source, emits: Emit[]): Promise<string[]> {
+async function emit(
+  platform: Working & Calling,
+  { _id, owner_id }: Source,
+  emits: Emit[],
+): Promise<string[]> {
   if (emits.length === 0) return [];
   const nowMs = platform.clock();
   const emissions = emits.map(({ event, metadata: { name, summary, ts } }) => ({

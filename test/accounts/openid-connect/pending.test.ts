@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { beginPending, openPending } from "../../../src/accounts/openid-connect/pending.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
+import type { Stores } from "../../../src/platform.ts";
 import { createSecrets } from "../../../src/store/secrets.ts";
 
 describe("a sign-in that is with the provider", () => {
   const secrets = createSecrets([randomBytes(32)]);
   let now = Date.UTC(2026, 0, 1);
-  const platform = { secrets, clock: () => now };
+  const platform = { secrets, clock: () => now } as Stores;
   const challenge = { state: "s".repeat(43), nonce: "n".repeat(43), verifier: "v".repeat(43) };
   const begin = () => beginPending(platform, { challenge, returnTo: "/dashboard" }).sealed;
 

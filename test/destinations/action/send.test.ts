@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { collectOutput, sendToAction } from "../../../src/destinations/action/send.ts";
 import { createDestination, deleteDestination } from "../../../src/destinations/destinations.ts";
-import type { SendDeps } from "../../../src/destinations/message.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 import { SourceMemories } from "../../../src/models/source.ts";
 import type { Destination } from "../../../src/models/webhook.ts";
+import type { Calling } from "../../../src/platform.ts";
 import type { CallOptions } from "../../../src/sandbox/call-runner.ts";
 import type { Sandboxes } from "../../../src/sandbox/host.ts";
 import type { CallRequest, CallResult, LogLine } from "../../../src/sandbox/protocol.ts";
@@ -48,7 +48,7 @@ describe("an attempt of an action", () => {
       });
     const sandbox = { ...platform.config.sandbox, runMs };
     const sandboxes = async () => ({ call }) as unknown as Sandboxes;
-    return { ...platform, config: { ...platform.config, sandbox }, sandboxes } as SendDeps;
+    return { ...platform, config: { ...platform.config, sandbox }, sandboxes } as Calling;
   };
 
   it("has a db of its destination, which is kept if the attempt fails, and merged with those that ran at the same time", async () => {
@@ -68,7 +68,7 @@ describe("an attempt of an action", () => {
       await whenCalled();
       return { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0, ...result };
     };
-    const deps = { ...platform, sandboxes: async () => ({ call }) as unknown as Sandboxes } as SendDeps;
+    const deps = { ...platform, sandboxes: async () => ({ call }) as unknown as Sandboxes } as Calling;
     const send = (to = own) => sendToAction(deps, to, message, undefined, platform.clock());
     const failed = { error: { code: "Error", message: "no", stack: "" } };
     results.push({ db: { a: 1, b: 1 }, ...failed });
