@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";

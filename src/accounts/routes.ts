@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { data } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { data, routeFor } from "../http/route.ts";
 import { snakeCase } from "../limits/plan-limits.ts";
 import type { Queued, Stores } from "../platform.ts";
 import {

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { ownDestination } from "../destinations/destinations.ts";
 import { MAX_LIMIT } from "../http/common-parameters.ts";
-import { data, stream } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { data, routeFor, stream } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling } from "../platform.ts";
 import { deleteComponent, findComponent, findOwnComponent, findPublished, listComponents } from "./find.ts";

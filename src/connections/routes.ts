@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accountListsFor } from "../http/account-lists.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import type { Calling } from "../platform.ts";
 import { listApps } from "./apps/apps.ts";
 import {
@@ -24,6 +24,7 @@ import {
 } from "./schema.ts";
 
 const route = routeFor<Calling>();
+const accountLists = accountListsFor<Calling>();
 const tag = "Connections";
 
 const example: ConnectionView = {
@@ -112,29 +113,13 @@ export const connectionRoutes = [
     handler: ({ deps, body, owner, caller }) =>
       askForConnection(deps, { ownerId: owner, userId: caller.userId, ...body }),
   }),
-  route({
-    method: "GET",
-    path: "/users/me/connections",
-    id: "listMyConnections",
+  ...accountLists({
+    things: "connections",
     tag,
-    summary: "List your connections",
     description: "The newest first. Credentials are never shown.",
-    access: { kind: "owner" },
     response: page(200, ConnectionView),
-    example: { response: example },
-    handler: ({ deps, owner, page }) => listConnections(deps, owner, page),
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/connections",
-    id: "listOrganizationConnections",
-    tag,
-    summary: "List an organization's connections",
-    description: "The newest first. Credentials are never shown.",
-    access: { kind: "member" },
-    response: page(200, ConnectionView),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
-    handler: ({ deps, owner, page }) => listConnections(deps, owner, page),
+    example: example,
+    read: ({ deps, owner, page }) => listConnections(deps, owner, page),
   }),
   route({
     method: "GET",

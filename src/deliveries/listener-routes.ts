@@ -1,7 +1,6 @@
 import type { Static } from "typebox";
 import { ownDestination } from "../destinations/destinations.ts";
-import { accepted, data, page } from "../http/response.ts";
-import { type RouteRequest, routeFor } from "../http/route.ts";
+import { accepted, data, page, type RouteRequest, routeFor } from "../http/route.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Calling, Working } from "../platform.ts";
 import { sendTest } from "./attempt/send.ts";

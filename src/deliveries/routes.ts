@@ -1,5 +1,4 @@
-import { accepted, data, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accepted, data, page, routeFor } from "../http/route.ts";
 import type { Calling, Working } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
-import { patternInWords } from "../lib/pattern-words.ts";
+import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>

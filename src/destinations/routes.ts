@@ -1,6 +1,6 @@
 import { deployerOf } from "../components/find.ts";
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accountListsFor } from "../http/account-lists.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling, Working } from "../platform.ts";
 import { exampleWebhook } from "../webhooks/present.ts";
@@ -16,6 +16,7 @@ import { KIND_NAMES } from "./kinds.ts";
 import { DestinationChanges, DestinationView, NewDestinationBody, UpdatedDestination } from "./schema.ts";
 
 const route = routeFor<Working & Calling>();
+const accountLists = accountListsFor<Working & Calling>();
 const tag = "Destinations";
 
 const redis_stream = { url: "rediss://redis.example.com:6380", stream: "orders" };
@@ -56,29 +57,13 @@ export const destinationRoutes = [
       return createDestination(deps, { ...body, ownerId: owner, userId: caller.userId }, deployerOf(request));
     },
   }),
-  route({
-    method: "GET",
-    path: "/users/me/destinations",
-    id: "listMyDestinations",
+  ...accountLists({
+    things: "destinations",
     tag,
-    summary: "List your destinations",
     description: "The newest first. Secrets of their settings are never shown.",
-    access: { kind: "owner" },
     response: page(200, DestinationView),
-    example: { response: example },
-    handler: ({ deps, owner, page }) => listDestinations(deps, owner, page),
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/destinations",
-    id: "listOrganizationDestinations",
-    tag,
-    summary: "List an organization's destinations",
-    description: "The newest first. Secrets of their settings are never shown.",
-    access: { kind: "member" },
-    response: page(200, DestinationView),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
-    handler: ({ deps, owner, page }) => listDestinations(deps, owner, page),
+    example: example,
+    read: ({ deps, owner, page }) => listDestinations(deps, owner, page),
   }),
   route({
     method: "GET",

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import { accepted, data } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accepted, data, routeFor } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling, Working } from "../platform.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { JsonText } from "../lib/json-text.ts";
-import { patternInWords } from "../lib/pattern-words.ts";
+import { patternInWords } from "../lib/schemas.ts";
 
 /** Any JSON value. */
 const Json = Type.Unknown();

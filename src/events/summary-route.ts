@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { plainCursor } from "../http/common-parameters.ts";
-import { page } from "../http/response.ts";
-import { type Access, type PathParams, routeFor } from "../http/route.ts";
+import { type Access, type PathParams, page, routeFor } from "../http/route.ts";
 import type { Stores } from "../platform.ts";
 import type { EventStream } from "../store/keys.ts";
 import { readSummaries } from "./read.ts";

@@ -1,11 +1,10 @@
 import { type TInteger, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { type FieldError, invalidField } from "../lib/errors.ts";
 import { splitList } from "../lib/lists.ts";
-import { patternInWords } from "../lib/pattern-words.ts";
+import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Page, type PageRequest, WHOLE_LIST } from "../store/page.ts";
-import type { PageOptions, ResponseSpec } from "./response.ts";
-import type { AnyRoute } from "./route.ts";
+import type { AnyRoute, PageOptions, ResponseSpec } from "./route.ts";
 
 /** Page sizes (docs/rest-api.md#pagination). */
 export const DEFAULT_LIMIT = 10;

@@ -1,6 +1,5 @@
 import { openapiDocument } from "./openapi.ts";
-import { stream } from "./response.ts";
-import { type AnyRoute, routeFor } from "./route.ts";
+import { type AnyRoute, routeFor, stream } from "./route.ts";
 
 /** Returns the route `GET /v1/openapi.json`, which serves the OpenAPI document of all routes, including itself. */
 export function openapiRoute(routes: readonly AnyRoute[], version: string): AnyRoute<unknown> {

@@ -13,8 +13,7 @@ import {
 } from "./openapi-components.ts";
 import { INTRODUCTION, WEBHOOKS } from "./openapi-fixed.ts";
 import { PROBLEMS } from "./problem.ts";
-import type { ResponseSpec } from "./response.ts";
-import type { AnyRoute } from "./route.ts";
+import type { AnyRoute, ResponseSpec } from "./route.ts";
 
 const STATUS_TEXT: Record<number, string> = {
   200: "Success.",

@@ -9,7 +9,7 @@ import {
   pageEnvelope,
   responseFields,
 } from "./common-parameters.ts";
-import type { ResponseSpec } from "./response.ts";
+import type { ResponseSpec } from "./route.ts";
 import { type Check, compileCheck } from "./validate.ts";
 
 /** Throws if an object of a response does not match the declared schema. */

@@ -2,8 +2,7 @@ import type { Ajv, ErrorObject, Options } from "ajv";
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
-import { newAjv } from "../lib/new-ajv.ts";
-import { wordsOfPattern } from "../lib/pattern-words.ts";
+import { newAjv, wordsOfPattern } from "../lib/schemas.ts";
 
 const OPTIONS: Options = { strict: false, allErrors: true, verbose: true, ownProperties: true };
 

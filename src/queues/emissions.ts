@@ -1,7 +1,6 @@
 import { type Static, type TObject, Type } from "typebox";
 import { isDeeperThan, JsonText, parseAround } from "../lib/json-text.ts";
-import { newAjv } from "../lib/new-ajv.ts";
-import { patternInWords, wordsOfPattern } from "../lib/pattern-words.ts";
+import { newAjv, patternInWords, wordsOfPattern } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";

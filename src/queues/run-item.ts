@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { AppError } from "../lib/errors.ts";
-import { newAjv } from "../lib/new-ajv.ts";
 import { scanJson } from "../lib/scan-json.ts";
+import { newAjv } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** Fields of everything that waits in a run queue. */

@@ -8,7 +8,7 @@ import { FairTurns } from "../fairness/turns.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { warnThrottled } from "../lib/logger.ts";
-import { newAjv } from "../lib/new-ajv.ts";
+import { newAjv } from "../lib/schemas.ts";
 import { settlesWithin } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";

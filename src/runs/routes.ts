@@ -1,6 +1,5 @@
 import type { QueryFilter } from "mongoose";
-import { page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { page, routeFor } from "../http/route.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
 import type { Stores } from "../platform.ts";

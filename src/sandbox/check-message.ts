@@ -1,7 +1,7 @@
 import { type AppError, invalidField } from "../lib/errors.ts";
 import { findKey, hasNul, isDeeperThan } from "../lib/json-text.ts";
-import { newAjv } from "../lib/new-ajv.ts";
 import { scanJson } from "../lib/scan-json.ts";
+import { newAjv } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { CHANNEL_CHARS, EMIT_ID_CHARS } from "../limits/emit-limits.ts";
 import { CUSTOM_CHANNEL } from "./child/emit-metadata.ts";

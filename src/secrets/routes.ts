@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Type } from "typebox";
 import { createGuessLimit, type GuessLimit } from "../http/rate-limit.ts";
-import { data } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { data, routeFor } from "../http/route.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Stores } from "../platform.ts";

@@ -6,8 +6,7 @@ import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts
 import { readSummaries, type SummaryPage } from "../events/read.ts";
 import { EventIdSchema, EventRowSchema } from "../events/schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.ts";
-import { accepted, page, stream } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accepted, page, routeFor, stream } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore, isId } from "../lib/ids.ts";
 import type { Source } from "../models/source.ts";

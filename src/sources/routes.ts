@@ -7,8 +7,8 @@ import {
 } from "../components/configure/schema.ts";
 import { deployerOf } from "../components/find.ts";
 import { COMPONENT_SOURCES } from "../components/save.ts";
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accountListsFor } from "../http/account-lists.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Awaited, Calling, Working } from "../platform.ts";
 import { createSource } from "./create-source.ts";
@@ -20,6 +20,7 @@ import { findSource, findSourceToChange, listSources } from "./source.ts";
 import { rotateSourceEndpoint, updateSource } from "./update-source.ts";
 
 const route = routeFor<Working & Calling & Awaited>();
+const accountLists = accountListsFor<Working & Calling & Awaited>();
 const tag = "Sources";
 
 /** The access rule of routes that read the source that their path names. */
@@ -56,32 +57,14 @@ const shown = {
 const params = { id: shown.id };
 
 export const sourceRoutes = [
-  route({
-    method: "GET",
-    path: "/users/me/sources",
-    id: "listMySources",
+  ...accountLists({
+    things: "sources",
     tag,
-    summary: "List your sources",
-    description: "The newest first. Sources of organizations are in the lists of those.",
-    access: { kind: "owner" },
-    response: page(200, SourceSchema),
-    example: { response: shown },
-    handler: async ({ deps, owner, page }) => {
-      const found = await listSources(deps, owner, page);
-      return { ...found, rows: await presentSources(deps, found.rows) };
-    },
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/sources",
-    id: "listOrganizationSources",
-    tag,
-    summary: "List an organization's sources",
     description: "The newest first.",
-    access: { kind: "member" },
+    ofOwn: "Sources of organizations are in the lists of those.",
     response: page(200, SourceSchema),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
-    handler: async ({ deps, owner, page }) => {
+    example: shown,
+    read: async ({ deps, owner, page }) => {
       const found = await listSources(deps, owner, page);
       return { ...found, rows: await presentSources(deps, found.rows) };
     },

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { data, empty, list, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accountListsFor } from "../http/account-lists.ts";
+import { data, empty, list, page, routeFor } from "../http/route.ts";
 import type { Sandboxed, Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import { autoSubscribe, deleteAutoSubscription } from "./auto.ts";
@@ -22,6 +22,7 @@ import {
 import { deleteSubscription, subscribe, unsubscribe, updateSubscription } from "./subscribe.ts";
 
 const route = routeFor<Stores & Sandboxed>();
+const accountLists = accountListsFor<Stores & Sandboxed>();
 const tag = "Subscriptions";
 
 const EmitterId = Type.String({
@@ -139,30 +140,13 @@ export const subscriptionRoutes = [
     example: { params },
     handler: ({ deps, resource }) => deleteSubscription(deps, resource),
   }),
-  route({
-    method: "GET",
-    path: "/users/me/subscriptions",
-    id: "listMySubscriptions",
+  ...accountLists({
+    things: "subscriptions",
     tag,
-    summary: "List your subscriptions",
     description: "All of them in one list, without pages.",
-    access: { kind: "owner" },
     response: list(200, SubscriptionSchema),
-    example: { response: shown },
-    handler: async ({ deps, owner, page }) =>
-      mapPage(await listSubscriptions(deps, owner, page), presentSubscription),
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/subscriptions",
-    id: "listOrganizationSubscriptions",
-    tag,
-    summary: "List an organization's subscriptions",
-    description: "All of them in one list, without pages.",
-    access: { kind: "member" },
-    response: list(200, SubscriptionSchema),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
-    handler: async ({ deps, owner, page }) =>
+    example: shown,
+    read: async ({ deps, owner, page }) =>
       mapPage(await listSubscriptions(deps, owner, page), presentSubscription),
   }),
 ];
@@ -202,30 +186,13 @@ export const autoSubscriptionRoutes = [
       return presentAutoWithFunction(deps, await autoSubscribe(deps, subscriber, wanted));
     },
   }),
-  route({
-    method: "GET",
-    path: "/users/me/auto_subscriptions",
-    id: "listMyAutoSubscriptions",
+  ...accountLists({
+    things: "auto_subscriptions",
     tag,
-    summary: "List your auto subscriptions",
     description: "The rules that subscribe a listener to sources and workflows that are created later.",
-    access: { kind: "owner" },
     response: page(200, AutoSubscriptionSchema),
-    example: { response: shownAuto },
-    handler: async ({ deps, owner, page }) =>
-      mapPage(await listAutoSubscriptions(deps, owner, page), presentAutoSubscription),
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/auto_subscriptions",
-    id: "listOrganizationAutoSubscriptions",
-    tag,
-    summary: "List an organization's auto subscriptions",
-    description: "The rules that subscribe a listener to sources and workflows that are created later.",
-    access: { kind: "member" },
-    response: page(200, AutoSubscriptionSchema),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shownAuto },
-    handler: async ({ deps, owner, page }) =>
+    example: shownAuto,
+    read: async ({ deps, owner, page }) =>
       mapPage(await listAutoSubscriptions(deps, owner, page), presentAutoSubscription),
   }),
   route({

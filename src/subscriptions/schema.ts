@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
-import { patternInWords } from "../lib/pattern-words.ts";
+import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
 

@@ -1,5 +1,5 @@
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accountListsFor } from "../http/account-lists.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import type { Working } from "../platform.ts";
 import { ownWebhook } from "./find.ts";
 import { exampleWebhook, presentWebhook } from "./present.ts";
@@ -14,6 +14,7 @@ import {
 import { createWebhook, deleteWebhook, listWebhooks, rotateSigningKey, updateWebhook } from "./webhooks.ts";
 
 const route = routeFor<Working>();
+const accountLists = accountListsFor<Working>();
 
 const example = exampleWebhook;
 const params = { id: example.id };
@@ -40,29 +41,13 @@ export const webhookRoutes = [
     handler: ({ deps, query, body, owner, caller }) =>
       createWebhook(deps, { ownerId: owner, userId: caller.userId, ...query, ...body }),
   }),
-  route({
-    method: "GET",
-    path: "/users/me/webhooks",
-    id: "listMyWebhooks",
+  ...accountLists({
+    things: "webhooks",
     tag: "Webhooks",
-    summary: "List your webhooks",
     description: "The newest first. Signing keys and values of custom headers are never shown.",
-    access: { kind: "owner" },
     response: page(200, WebhookView),
-    example: { response: example },
-    handler: ({ deps, owner, page }) => listWebhooks(deps, owner, page),
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/webhooks",
-    id: "listOrganizationWebhooks",
-    tag: "Webhooks",
-    summary: "List an organization's webhooks",
-    description: "The newest first. Signing keys and values of custom headers are never shown.",
-    access: { kind: "member" },
-    response: page(200, WebhookView),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
-    handler: ({ deps, owner, page }) => listWebhooks(deps, owner, page),
+    example: example,
+    read: ({ deps, owner, page }) => listWebhooks(deps, owner, page),
   }),
   route({
     method: "GET",

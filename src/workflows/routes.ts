@@ -1,8 +1,8 @@
 import { checkCount } from "../accounts/limits.ts";
 import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts";
 import { summaryRoute } from "../events/summary-route.ts";
-import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { accountListsFor } from "../http/account-lists.ts";
+import { data, empty, page, routeFor } from "../http/route.ts";
 import type { Stores } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
 import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowView } from "./schema.ts";
@@ -16,6 +16,7 @@ import {
 } from "./workflows.ts";
 
 const route = routeFor<Stores>();
+const accountLists = accountListsFor<Stores>();
 const tag = "Workflows";
 
 const ownWorkflow = {
@@ -61,30 +62,14 @@ export const workflowRoutes = [
       return await createWorkflow(deps, { ownerId: owner, name });
     },
   }),
-  route({
-    method: "GET",
-    path: "/users/me/workflows",
-    id: "listMyWorkflows",
+  ...accountLists({
+    things: "workflows",
     tag,
-    summary: "List your workflows",
-    description:
-      "The newest first. Their events are emitted by your workflow engine, or published over this API.",
-    access: { kind: "owner" },
-    response: page(200, WorkflowView),
-    example: { response: example },
-    handler: ({ deps, owner, page }) => listWorkflows(deps, owner, page),
-  }),
-  route({
-    method: "GET",
-    path: "/orgs/{org_id}/workflows",
-    id: "listOrganizationWorkflows",
-    tag,
-    summary: "List an organization's workflows",
     description: "The newest first.",
-    access: { kind: "member" },
+    ofOwn: "Their events are emitted by your workflow engine, or published over this API.",
     response: page(200, WorkflowView),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
-    handler: ({ deps, owner, page }) => listWorkflows(deps, owner, page),
+    example: example,
+    read: ({ deps, owner, page }) => listWorkflows(deps, owner, page),
   }),
   route({
     method: "GET",

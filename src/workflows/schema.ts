@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { patternInWords } from "../lib/pattern-words.ts";
+import { patternInWords } from "../lib/schemas.ts";
 
 const MAX_NAME_CHARS = 128;
 

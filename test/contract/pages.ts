@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { DEFAULT_LIMIT, isPaged, rowIdCursor } from "../../src/http/common-parameters.ts";
-import type { PageOptions } from "../../src/http/response.ts";
-import type { AnyRoute } from "../../src/http/route.ts";
+import type { AnyRoute, PageOptions } from "../../src/http/route.ts";
 import { eventScore } from "../../src/lib/ids.ts";
 import type { Page, Problem } from "../support/api.ts";
 import { type List, openList } from "./lists.ts";

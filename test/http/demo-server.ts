@@ -6,8 +6,17 @@ import { pino } from "pino";
 import { Type } from "typebox";
 import { respondError } from "../../src/http/problem.ts";
 import { requestLog } from "../../src/http/request-log.ts";
-import { accepted, data, empty, list, page, stream } from "../../src/http/response.ts";
-import { type AnyRoute, type Caller, routeFor } from "../../src/http/route.ts";
+import {
+  type AnyRoute,
+  accepted,
+  type Caller,
+  data,
+  empty,
+  list,
+  page,
+  routeFor,
+  stream,
+} from "../../src/http/route.ts";
 import { createRouter, type RouterOptions } from "../../src/http/router.ts";
 
 /** The callers, by API key. */

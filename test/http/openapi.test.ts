@@ -7,8 +7,7 @@ import { PALETTE } from "../../src/http/html-page.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { Json } from "../../src/http/openapi-components.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
-import { data } from "../../src/http/response.ts";
-import { type AnyRoute, routeFor } from "../../src/http/route.ts";
+import { type AnyRoute, data, routeFor } from "../../src/http/route.ts";
 import { root } from "../support/built.ts";
 import { type DemoServer, demoRoutes, startDemo } from "./demo-server.ts";
 

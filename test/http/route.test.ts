@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { Type } from "typebox";
-import { accepted, data, empty, list, page } from "../../src/http/response.ts";
-import { type AnyRoute, routeFor } from "../../src/http/route.ts";
+import { type AnyRoute, accepted, data, empty, list, page, routeFor } from "../../src/http/route.ts";
 
 interface Deps {
   greeting: string;

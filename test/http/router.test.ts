@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { empty } from "../../src/http/response.ts";
-import { routeFor } from "../../src/http/route.ts";
+import { empty, routeFor } from "../../src/http/route.ts";
 import { createRouter } from "../../src/http/router.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
 

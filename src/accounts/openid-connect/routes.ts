@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { data } from "../../http/response.ts";
-import { routeFor } from "../../http/route.ts";
+import { data, routeFor } from "../../http/route.ts";
 import { requireNoForeignPage, sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/logger.ts";

@@ -2,8 +2,7 @@ import type { Context } from "koa";
 import { type Static, Type } from "typebox";
 import { clientAddress, clientKey } from "../../http/client-address.ts";
 import { createGuessLimit, type GuessLimit } from "../../http/rate-limit.ts";
-import { data, empty, page } from "../../http/response.ts";
-import { routeFor } from "../../http/route.ts";
+import { data, empty, page, routeFor } from "../../http/route.ts";
 import {
   readSessionCookie,
   requireNoForeignPage,

@@ -3,8 +3,7 @@ import { text as textOf } from "node:stream/consumers";
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
-import { newAjv } from "../../lib/new-ajv.ts";
-import { wordsOfPattern } from "../../lib/pattern-words.ts";
+import { newAjv, wordsOfPattern } from "../../lib/schemas.ts";
 import { connectionProblems } from "./props.ts";
 import {
   Declaration,

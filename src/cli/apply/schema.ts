@@ -5,7 +5,7 @@ import type { Kind } from "../../destinations/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";
 import { s3 } from "../../destinations/s3/kind.ts";
-import { patternInWords } from "../../lib/pattern-words.ts";
+import { patternInWords } from "../../lib/schemas.ts";
 import type { DestinationKind } from "../../models/webhook.ts";
 import type { Calling } from "../../platform.ts";
 import { ANY_ADDRESS } from "../remote/remote-command.ts";

@@ -1,5 +1,4 @@
-import { data } from "../../http/response.ts";
-import { routeFor } from "../../http/route.ts";
+import { data, routeFor } from "../../http/route.ts";
 import type { Calling } from "../../platform.ts";
 import { componentToRun } from "../find.ts";
 import { askOptions } from "./ask-options.ts";

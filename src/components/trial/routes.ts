@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "typebox";
-import { data } from "../../http/response.ts";
-import { routeFor } from "../../http/route.ts";
+import { data, routeFor } from "../../http/route.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Calling } from "../../platform.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";

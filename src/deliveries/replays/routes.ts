@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { accepted, data, empty, page } from "../../http/response.ts";
-import { routeFor } from "../../http/route.ts";
+import { accepted, data, empty, page, routeFor } from "../../http/route.ts";
 import type { Replay } from "../../models/replay.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";

@@ -9,8 +9,7 @@ import {
   optionsRequest,
   presentNextProps,
 } from "../../components/configure/schema.ts";
-import { data } from "../../http/response.ts";
-import { routeFor } from "../../http/route.ts";
+import { data, routeFor } from "../../http/route.ts";
 import { type Destination, Webhooks } from "../../models/webhook.ts";
 import type { Calling, Stores } from "../../platform.ts";
 import { openSettings } from "../kind.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { checkUrl } from "../../egress/check-url.ts";
 import { invalidField } from "../../lib/errors.ts";
-import { patternInWords } from "../../lib/pattern-words.ts";
+import { patternInWords } from "../../lib/schemas.ts";
 import { checkPublicHost } from "../../webhooks/check-webhook-url.ts";
 import { defineKind, NullableString, ServerAddress } from "../kind.ts";
 import { DEFAULT_KEY, keyProblem } from "./send.ts";

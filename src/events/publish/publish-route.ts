@@ -1,8 +1,7 @@
 import type { Static } from "typebox";
 import { isAccountId } from "../../alerts/raise.ts";
 import { requestState } from "../../http/request-log.ts";
-import { accepted } from "../../http/response.ts";
-import { type Access, type PathParams, routeFor } from "../../http/route.ts";
+import { type Access, accepted, type PathParams, routeFor } from "../../http/route.ts";
 import { hopsOfRequest } from "../../lib/hops.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Stores, Working } from "../../platform.ts";

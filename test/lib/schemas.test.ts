@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { routes } from "../../src/app.ts";
 import { ConfigError, readConfig } from "../../src/config.ts";
 import { compileCheck } from "../../src/http/validate.ts";
-import { hasWords } from "../../src/lib/pattern-words.ts";
+import { hasWords } from "../../src/lib/schemas.ts";
 
 /** Returns every pattern in a schema. */
 function patternsIn(schema: unknown): string[] {
