@@ -7,7 +7,7 @@ import { type Emission, emissions } from "../src/queues/emissions.ts";
 import { openQueues } from "../src/queues/open-queues.ts";
 import { openPublisher } from "../src/queues/publish-emissions.ts";
 import { openProducerRedis, whenReady } from "../src/store/redis.ts";
-import { singleServer } from "../src/store/redis-settings.ts";
+import { singleServer } from "../src/store/redis-url.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
 

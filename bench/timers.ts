@@ -5,7 +5,7 @@ import { openQueues } from "../src/queues/open-queues.ts";
 import { runs } from "../src/queues/runs.ts";
 import { removeScheduler, setScheduler } from "../src/sources/timer-scheduler.ts";
 import { openProducerRedis, whenReady } from "../src/store/redis.ts";
-import { singleServer } from "../src/store/redis-settings.ts";
+import { singleServer } from "../src/store/redis-url.ts";
 import { numbered } from "./growth.ts";
 import type { Headwater } from "./headwater.ts";
 import { descendantsOf, type Group, memoryMb, type Reading, startMeter, type Usage } from "./meter.ts";

@@ -18,7 +18,7 @@ import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";
 import { warmRoom } from "./sandbox/warm-room.ts";
 import { Activity } from "./store/activity.ts";
-import { asLackOfRights } from "./store/ask-redis.ts";
+import { asLackOfRights } from "./store/diagnose-redis.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { findRedis } from "./store/find-redis.ts";
@@ -26,6 +26,7 @@ import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { type MemoryShare, openMemoryShare } from "./store/memory-share.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPermits, type Permits } from "./store/permits.ts";
+import { rejectUnusableRedis } from "./store/probe-redis.ts";
 import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
 import {
   inProducerTime,
@@ -35,8 +36,7 @@ import {
   whenReady,
 } from "./store/redis.ts";
 import { watchLosses } from "./store/redis-losses.ts";
-import type { RedisTarget } from "./store/redis-settings.ts";
-import { rejectUnusableRedis } from "./store/reject-unusable-redis.ts";
+import type { RedisTarget } from "./store/redis-url.ts";
 import { NO_REPLICAS, openReplicas, type Replicas } from "./store/replicas.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";

@@ -3,10 +3,8 @@ import { AcceptedWork } from "../models/accepted.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import type { Stores } from "../platform.ts";
-import { fieldOf } from "../store/info.ts";
-import { infoOfMasters } from "../store/masters.ts";
 import { MAX_PUT_OFF_MS } from "../store/put-off.ts";
-import { asUnavailable } from "../store/redis.ts";
+import { asUnavailable, fieldOf, infoOfMasters } from "../store/redis.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
 /** Rows of an index read in one batch. */

@@ -10,8 +10,13 @@ import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
 import { mongoPool } from "./mongo-pool.ts";
-import { asSetupError, isUnresolved, reasonOfAway, rejectWithoutReplicaSet } from "./mongo-setup.ts";
-import { rejectReadOnlyUser } from "./probe-mongo.ts";
+import {
+  asSetupError,
+  isUnresolved,
+  reasonOfAway,
+  rejectReadOnlyUser,
+  rejectWithoutReplicaSet,
+} from "./mongo-setup.ts";
 import { ensureSchema } from "./schema/ensure.ts";
 import { checkMongodbVersion, type WarnOfVersion } from "./server-versions.ts";
 

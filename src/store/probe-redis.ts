@@ -1,8 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Command } from "ioredis";
-import { SetupError } from "../lib/errors.ts";
-import { fieldOf } from "./info.ts";
-import { infoOfMasters, mastersOf } from "./masters.ts";
-import type { RedisClient } from "./redis.ts";
+import { AppError, SetupError } from "../lib/errors.ts";
+import { fieldOf, infoOfMasters, mastersOf, type RedisClient } from "./redis.ts";
+import { checkRedisVersion, type WarnOfVersion } from "./server-versions.ts";
 
 const SLOTS = 16_384;
 /** How long the key of a write probe stays. Seconds. */
@@ -44,7 +44,7 @@ export async function rejectEviction(client: RedisClient): Promise<void> {
 }
 
 /** Throws Redis' NOPERM error if the user may not publish on our channels, as live streams and responses of runs need. */
-export async function probeChannels(client: RedisClient, channel: string): Promise<void> {
+async function probeChannels(client: RedisClient, channel: string): Promise<void> {
   await client.publish(channel, "");
 }
 
@@ -74,4 +74,37 @@ async function keyOfEachMaster(cluster: Cluster, key: string): Promise<string[]>
     if (!keys.has(master)) keys.set(master, candidate);
   }
   return [...keys.values()];
+}
+
+/** Between two tries. Milliseconds. */
+const AGAIN_MS = 200;
+
+interface Options {
+  /** A channel of ours without listeners. */
+  channel: string;
+  warn: WarnOfVersion;
+  /** How long Redis may be away in the middle of a start. */
+  deadlineMs: number;
+}
+
+/**
+ * Looks at a Redis that a process is about to work with. Throws SetupError if it may evict keys or is too old, Redis' NOPERM error
+ * if the user may not use channels, and `unavailable` if it is away until the deadline.
+ */
+export async function rejectUnusableRedis(
+  redis: RedisClient,
+  { channel, warn, deadlineMs }: Options,
+): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  for (;;) {
+    try {
+      await rejectEviction(redis);
+      await probeChannels(redis, channel);
+      return await checkRedisVersion(redis, warn);
+    } catch (error) {
+      const isAway = error instanceof AppError && error.code === "unavailable";
+      if (!isAway || performance.now() >= deadline) throw error;
+      await delay(AGAIN_MS);
+    }
+  }
 }

@@ -1,6 +1,4 @@
-import { fieldOf } from "./info.ts";
-import { infoOfMasters } from "./masters.ts";
-import type { RedisClient } from "./redis.ts";
+import { fieldOf, infoOfMasters, type RedisClient } from "./redis.ts";
 
 /** Returns how many keys Redis has evicted since it started, over all masters: more than 0 means that work was lost. */
 export async function readEvictedKeys(client: RedisClient): Promise<number> {

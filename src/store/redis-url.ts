@@ -29,6 +29,26 @@ export interface RedisUrl {
   sentinelPassword: string | undefined;
 }
 
+/** How a certificate is verified. */
+export interface RedisTls {
+  /** Certificates in PEM that are trusted, and no others; by default those that Node trusts. */
+  ca?: string;
+  rejectUnauthorized: boolean;
+}
+
+/** How to reach Redis, as the settings say. */
+export interface RedisSettings extends Omit<RedisUrl, "isTls"> {
+  /** Undefined for a connection in the clear. */
+  tls: RedisTls | undefined;
+}
+
+/** How to reach Redis, now that its servers were asked (`findRedis`). */
+export interface RedisTarget extends RedisSettings {
+  mode: RedisMode;
+  /** Servers that the Sentinels named: the master, its replicas, and other Sentinels. Empty in other modes. */
+  members: RedisServer[];
+}
+
 const PORT = { redis: 6379, sentinel: 26_379 };
 const MOST_SERVERS = 100;
 const MOST_DATABASES = 10_000;
@@ -172,4 +192,15 @@ function decoded(text: string): string {
 function bounded<T>(servers: T[]): T[] {
   if (servers.length <= MOST_SERVERS) return servers;
   throw new Error(`must name at most ${MOST_SERVERS} servers: the others are found through them`);
+}
+
+/** Returns how to reach the one server of a URL, without asking it. */
+export function singleServer(text: string): RedisTarget {
+  const { isTls, ...url } = parseRedisUrl(text);
+  return {
+    ...url,
+    mode: "single",
+    members: [],
+    tls: isTls ? { rejectUnauthorized: true } : undefined,
+  };
 }

@@ -2,11 +2,10 @@ import "./fast-strings.ts";
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
 import { AppError } from "../lib/errors.ts";
 import { withDeadline } from "../lib/time.ts";
-import { tlsFor } from "./ask-redis.ts";
+import { tlsFor } from "./diagnose-redis.ts";
 import { joinWrites } from "./join-writes.ts";
-import type { RedisTarget } from "./redis-settings.ts";
-import { MasterConnector } from "./sentinel-connector.ts";
-import { keepSteady } from "./steady-cluster.ts";
+import type { RedisTarget } from "./redis-url.ts";
+import { keepSteady, MasterConnector } from "./steady-clients.ts";
 
 /** One server, or a cluster; a server that Sentinels watch is one server. */
 export type RedisClient = Redis | Cluster;
@@ -214,3 +213,15 @@ export async function whenReady(client: RedisClient, deadlineMs: number): Promis
     client.off("error", remember);
   }
 }
+
+/** Returns a client for each server that holds keys: the masters of a cluster, or the one server. */
+export const mastersOf = (client: RedisClient): Redis[] =>
+  client instanceof Cluster ? client.nodes("master") : [client];
+
+/** Returns what each master says of itself: a section of `INFO`, or what it says without one. */
+export const infoOfMasters = (client: RedisClient, section?: string): Promise<string[]> =>
+  Promise.all(mastersOf(client).map(node => (section === undefined ? node.info() : node.info(section))));
+
+/** Returns a field of `INFO` or `CLUSTER INFO`; undefined if it has none of this name. */
+export const fieldOf = (info: string, name: string): string | undefined =>
+  new RegExp(`^${name}:(.*?)\\s*$`, "m").exec(info)?.[1];

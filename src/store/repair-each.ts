@@ -1,6 +1,6 @@
 import type { Connection } from "mongoose";
 import { AppError } from "../lib/errors.ts";
-import { probeMongo } from "./probe-mongo.ts";
+import { probeMongo } from "./mongo-setup.ts";
 import { readSetAside, removeSetAside, setAside } from "./set-aside.ts";
 
 type Deps = Parameters<typeof setAside>[0] & { mongo: Connection };

@@ -2,8 +2,7 @@ import { Cluster, type Redis } from "ioredis";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { mastersOf } from "./masters.ts";
-import type { RedisClient } from "./redis.ts";
+import { mastersOf, type RedisClient } from "./redis.ts";
 
 /** How long replicas may take to confirm; less than a producer waits for the reply to a command. */
 const WAIT_MS = 1000;

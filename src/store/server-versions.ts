@@ -1,9 +1,7 @@
 import type { Connection } from "mongoose";
 import { SetupError } from "../lib/errors.ts";
 import { judgeVersion, SUPPORTED, type Supported } from "../lib/versions.ts";
-import { fieldOf } from "./info.ts";
-import { infoOfMasters } from "./masters.ts";
-import type { RedisClient } from "./redis.ts";
+import { fieldOf, infoOfMasters, type RedisClient } from "./redis.ts";
 
 /** Called with a line about a server that is newer than those that were tested. */
 export type WarnOfVersion = (line: string) => void;

@@ -1,9 +1,8 @@
 import { Cluster } from "ioredis";
 import type { Connection } from "mongoose";
-import { askSentinels } from "./ask-sentinels.ts";
+import { askSentinels } from "./find-redis.ts";
 import type { RedisClient } from "./redis.ts";
-import type { RedisTarget } from "./redis-settings.ts";
-import type { RedisServer } from "./redis-url.ts";
+import type { RedisServer, RedisTarget } from "./redis-url.ts";
 
 /** Where a store listens; an IPv6 host is without brackets. */
 export type StoreHost = RedisServer;

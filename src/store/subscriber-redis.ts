@@ -1,8 +1,7 @@
 import { Cluster, type Redis } from "ioredis";
-import { tlsFor } from "./ask-redis.ts";
+import { tlsFor } from "./diagnose-redis.ts";
 import { openWorkerRedis, type RedisClient } from "./redis.ts";
-import type { RedisTarget } from "./redis-settings.ts";
-import type { RedisServer } from "./redis-url.ts";
+import type { RedisServer, RedisTarget } from "./redis-url.ts";
 
 /**
  * Opens a client for messages, beside `redis`, the process's client for commands. In a cluster it is connected to one of the

@@ -6,7 +6,7 @@ import { type AnyRoute, data, empty, routeFor } from "../../src/http/route.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { openProducerRedis } from "../../src/store/redis.ts";
-import { singleServer } from "../../src/store/redis-settings.ts";
+import { singleServer } from "../../src/store/redis-url.ts";
 import { createSecrets } from "../../src/store/secrets.ts";
 import { until } from "../support/until.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";

@@ -5,7 +5,7 @@ import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { openQueues } from "../../src/queues/open-queues.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "../../src/store/redis.ts";
-import { singleServer } from "../../src/store/redis-settings.ts";
+import { singleServer } from "../../src/store/redis-url.ts";
 import { openOwnRedis } from "../support/own-stores.ts";
 import { until } from "../support/until.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { SetupError } from "../../src/lib/errors.ts";
 import { findRedis } from "../../src/store/find-redis.ts";
 import { openProducerRedis, openWorkerRedis, whenReady } from "../../src/store/redis.ts";
-import type { RedisTarget } from "../../src/store/redis-settings.ts";
+import type { RedisTarget } from "../../src/store/redis-url.ts";
 import { testConfig } from "../support/platform.ts";
 import { openRedisCluster, type RedisCluster } from "../support/redis-cluster.ts";
 import { openRedisNodes, type RedisNode, type RedisNodes } from "../support/redis-nodes.ts";

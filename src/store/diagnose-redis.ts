@@ -1,9 +1,8 @@
-import { isIP } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { Redis, type RedisOptions } from "ioredis";
 import { isUntrustedCertificate, SetupError } from "../lib/errors.ts";
-import type { RedisTls } from "./redis-settings.ts";
-import type { RedisServer } from "./redis-url.ts";
-import { speaksRedis, speaksTls } from "./what-speaks.ts";
+import type { RedisServer, RedisTls } from "./redis-url.ts";
 
 /** How long a server may take to connect, and to respond to each command. */
 const TIMEOUT_MS = 2000;
@@ -122,4 +121,31 @@ export function asLackOfRights(error: unknown): SetupError | undefined {
   return new SetupError(
     `REDIS_URL: the user lacks permissions (${error.message}): it needs all commands, keys and channels`,
   );
+}
+
+/** How long a server may take to say what it speaks. */
+const SPEAKS_WITHIN_MS = 1000;
+
+/** Returns true if a TLS connection to the server can be opened, whatever its certificate. Nothing is sent over it. */
+const speaksTls = ({ host, port }: RedisServer): Promise<boolean> =>
+  outcome(connectTls({ host, port, rejectUnauthorized: false }), "secureConnect", () => true);
+
+/** Returns true if the server responds as a Redis does to a command in the clear, if only that it wants a password. */
+function speaksRedis({ host, port }: RedisServer): Promise<boolean> {
+  const socket = connect({ host, port }, () => void socket.write("PING\r\n"));
+  return outcome(socket, "data", data => /^(\+PONG|-[A-Z]+ )/.test(String(data)));
+}
+
+/** Resolves with what `judge` says of the event, and with false after an error or if the server says nothing. */
+function outcome(socket: Socket, event: string, judge: (data: unknown) => boolean): Promise<boolean> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => end(false), SPEAKS_WITHIN_MS);
+    const end = (is: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(is);
+    };
+    socket.on(event, data => end(judge(data)));
+    for (const failure of ["error", "close"]) socket.on(failure, () => end(false));
+  });
 }

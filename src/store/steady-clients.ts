@@ -1,4 +1,4 @@
-import type { Cluster } from "ioredis";
+import { type Cluster, type SentinelConnectionOptions, SentinelConnector } from "ioredis";
 
 /**
  * How often a client asks which master has which slots. It would also learn it from an error, but a master that hangs
@@ -76,4 +76,22 @@ function endClosed(cluster: Cluster): void {
   if (cluster.status !== "disconnecting" && cluster.status !== "close") return;
   // Its own way to say so; a status alone would reach no listener.
   (cluster as unknown as { setStatus(status: string): void }).setStatus("end");
+}
+
+/**
+ * Finds the master through Sentinels. ioredis 6.0.0 goes on listening with the Sentinels of a connection that is lost, and word
+ * of the failover that broke it, when it comes while the next connection is being opened, ends the client for good: a
+ * worker that is never served again. A client that is just asking needs no word of it.
+ */
+export class MasterConnector extends SentinelConnector {
+  constructor(options: unknown) {
+    super(options as SentinelConnectionOptions);
+  }
+
+  override connect(
+    emit: Parameters<SentinelConnector["connect"]>[0],
+  ): ReturnType<SentinelConnector["connect"]> {
+    this.disconnect();
+    return super.connect(emit);
+  }
 }
