@@ -49,7 +49,7 @@ describe("deliveries worker that runs an action", () => {
     }, 200);
     await emit(platform, [listener]);
     expect(await first.ended).to.equal("SIGKILL");
-    // As it is once RUN_TIMEOUT and two minutes have passed; only an attempt that had left its job needs it.
+    // As it is once the time of a run and two minutes have passed; only an attempt that had left its job needs it.
     const { _id } = await onlyDelivery(platform, webhookId);
     const ended = platform.clock();
     const due = { next_attempt_at_ms: ended, sweep_at_ms: ended, in_flight_until_ms: ended };
