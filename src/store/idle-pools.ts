@@ -14,8 +14,9 @@ let isPatched = false;
 /**
  * Patches MongoDB's driver (7.8.0 and 7.9.0). Each of its pools looks ten times a second whether it has its least number of
  * connections, which is 0 here: half of the CPU time of an idle process. The driver reads the period from its options,
- * but rejects the option. With the patch a pool looks each 10 s. Remove it with the first driver for which
- * `test/store/idle-pools.test.ts` shows that the option is accepted.
+ * but rejects the option (`minPoolSizeCheckFrequencyMS`, for the driver's own tests: mongodb/node-mongodb-native#3429). An attempt
+ * to have no timer without a minimum was mongodb/node-mongodb-native#2245. With the patch a pool looks each 10 s. It goes when
+ * `test/store/idle-pools.test.ts` fails, because the option is accepted.
  */
 export function lookAfterPoolsRarely(): void {
   if (isPatched) return;

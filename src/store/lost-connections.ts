@@ -13,7 +13,8 @@ let isPatched = false;
  * Patches MongoDB's driver (7.8.0 and 7.9.0). A command that waits for its socket to drain waits without end if the
  * connection is lost, and so does a command written a moment later; a job would hang with it until its process is
  * restarted. With the patch the first command goes on and meets the connection's error, and the second fails as the driver
- * expects. Remove it with the first driver for which `test/store/lost-connections.test.ts` passes without it.
+ * expects. No upstream issue found (searched 2026-11-28); mongodb/node-mongodb-native#4022 wrote the wait for `drain`. It goes when
+ * `test/store/lost-connections.test.ts` fails, because a command of the driver alone ends.
  */
 export function failWaitsOfLostConnections(): void {
   if (isPatched) return;

@@ -171,7 +171,10 @@ function unavailable(error: Error): AppError {
   return new AppError("unavailable", "Redis can't be reached", { cause: error, retryAfterMs: 1000 });
 }
 
-/** The one place where a Redis that is away becomes `unavailable`: every command of the client passes through it. */
+/**
+ * The one place where a Redis that is away becomes `unavailable`: every command of the client passes through it. ioredis has no hook
+ * for the errors of commands (no upstream issue found, searched 2026-11-28).
+ */
 function failingAs(client: RedisClient, translate: (error: Error) => Error): RedisClient {
   const send = client.sendCommand.bind(client) as (...args: unknown[]) => unknown;
   client.sendCommand = (command: Command, ...rest: unknown[]) => {

@@ -17,7 +17,8 @@ const END_MS = 3000;
  * - a client that is closing may never end: if a server says MOVED then, because it connects to that node, and if its
  *   connections end one by one.
  *
- * BullMQ, which opens its copy again while a failover lasts, would wait for either, and its worker take no job any more.
+ * The first is redis/ioredis#709 (closed as wontfix; redis/ioredis#741 is a try at it); no issue found for the others (searched
+ * 2026-11-28). BullMQ, which opens its copy again while a failover lasts, would wait for either, and its worker take no job any more.
  */
 export function keepSteady(cluster: Cluster): Cluster {
   const duplicate = cluster.duplicate.bind(cluster);
@@ -81,7 +82,9 @@ function endClosed(cluster: Cluster): void {
 /**
  * Finds the master through Sentinels. ioredis 6.0.0 goes on listening with the Sentinels of a connection that is lost, and word
  * of the failover that broke it, when it comes while the next connection is being opened, ends the client for good: a
- * worker that is never served again. A client that is just asking needs no word of it.
+ * worker that is never served again. A client that is just asking needs no word of it. redis/ioredis#2198, merged after 6.0.0, ends
+ * the listening with the connection: this class goes when `test/store/steady-clients.test.ts` fails, because ioredis' own
+ * connector goes on.
  */
 export class MasterConnector extends SentinelConnector {
   constructor(options: unknown) {

@@ -13,8 +13,8 @@ describe("commands to Redis", () => {
   after(() => platform.destroy());
 
   /** Returns how often the socket was written to while `work` was done. */
-  async function writesOf(work: () => Promise<unknown>): Promise<number> {
-    const socket = redis.stream as Socket & Record<"_write" | "_writev", (...args: unknown[]) => void>;
+  async function writesOf(work: () => Promise<unknown>, client = redis): Promise<number> {
+    const socket = client.stream as Socket & Record<"_write" | "_writev", (...args: unknown[]) => void>;
     let writes = 0;
     const names = ["_write", "_writev"] as const;
     for (const name of names) {
@@ -46,6 +46,17 @@ describe("commands to Redis", () => {
     );
     expect(replies).to.deep.equal(Array.from({ length: 50 }, (_, i) => i + 1));
     expect(writes).to.equal(1);
+  });
+
+  it("are written one by one with ioredis alone: join-writes.ts goes when they are not", async () => {
+    const plain = new Redis(platform.config.redisUrl);
+    try {
+      await plain.ping();
+      const pings = () => Promise.all(Array.from({ length: 50 }, () => plain.ping()));
+      expect(await writesOf(pings, plain)).to.be.greaterThan(1);
+    } finally {
+      plain.disconnect();
+    }
   });
 
   it("are written at once if no other one is sent", async () => {

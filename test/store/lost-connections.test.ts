@@ -1,12 +1,35 @@
 import { channel } from "node:diagnostics_channel";
+import { createRequire } from "node:module";
 import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import type { Connection } from "mongoose";
 import { Organizations } from "../../src/models/organization.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import { testConfig } from "../support/platform.ts";
+import { until } from "../support/until.ts";
 
 const opened = channel("net.client.socket");
+
+/** Loses its connections as below, with the driver alone; reports "lost" before it sends a command, and "ended" if that ever ends. */
+const DRIVER_ALONE = `
+  const { createRequire } = require("node:module");
+  const { channel } = require("node:diagnostics_channel");
+  const { parentPort, workerData } = require("node:worker_threads");
+  const sockets = new Set();
+  channel("net.client.socket").subscribe(({ socket }) => sockets.add(socket));
+  const { MongoClient } = createRequire(workerData.mongoose)("mongodb");
+  const client = new MongoClient(workerData.url);
+  const ping = () => client.db("admin").command({ ping: 1 });
+  ping().then(() => {
+    for (const socket of sockets) socket.destroy();
+    parentPort.postMessage("lost");
+    ping().finally(() => parentPort.postMessage("ended"));
+  });`;
+
+/** A command of the driver that meets the loss ends within milliseconds. */
+const ENDS_WITHIN_MS = 2000;
 
 describe("a connection to MongoDB that was just lost", () => {
   const sockets = new Set<Socket>();
@@ -21,6 +44,23 @@ describe("a connection to MongoDB that was just lost", () => {
     opened.unsubscribe(remember);
     await mongo.dropDatabase();
     await mongo.close();
+  });
+
+  it("holds a command for ever with the driver alone: lost-connections.ts goes when it does not", async () => {
+    const mongoose = createRequire(import.meta.url).resolve("mongoose");
+    const worker = new Worker(DRIVER_ALONE, {
+      eval: true,
+      workerData: { mongoose, url: testConfig().mongodbUrl },
+    });
+    const said: string[] = [];
+    worker.on("message", word => said.push(word));
+    try {
+      await until(() => said.includes("lost"), { what: "the loss" });
+      await delay(ENDS_WITHIN_MS);
+      expect(said).to.deep.equal(["lost"]);
+    } finally {
+      await worker.terminate();
+    }
   });
 
   for (const [what, query] of Object.entries({
