@@ -39,7 +39,7 @@ export function staticFigures(): Figure[] {
       name: `files with at most ${SMALL_LINES} lines`,
       value: code.filter(file => file.lines <= SMALL_LINES).length,
     },
-    { name: "Pick<Platform, …> lists", value: countIn(code, /\bPick<\s*Platform\b/g) },
+    { name: "Pick<Platform, …> lists", value: countIn(code, /\bPick<\s*Platform\b/g), aim: "0" },
     { name: "types named …Deps", value: countIn(code, /^\s*(?:export )?(?:type|interface) \w*Deps\b/gm) },
     {
       name: "numeric constants",
