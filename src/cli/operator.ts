@@ -202,7 +202,7 @@ export function publishComponentCommands(component: Command, run: Run): void {
     .argument("<file or id>", "path, or sc_…")
     .action((fileOrId: string) =>
       run(async platform => {
-        const { publishComponent } = await import("../components/find.ts");
+        const { publishComponent } = await import("../components/components.ts");
         const id = /^sc_[A-Za-z0-9]{16}$/.test(fileOrId) ? fileOrId : await saveFile(platform, fileOrId);
         return shown(await publishComponent(platform, id));
       }),
@@ -214,7 +214,7 @@ export function publishComponentCommands(component: Command, run: Run): void {
     .argument("<id>", "sc_…")
     .action((id: string) =>
       run(async platform => {
-        const { unpublishComponent } = await import("../components/find.ts");
+        const { unpublishComponent } = await import("../components/components.ts");
         return shown(await unpublishComponent(platform, id));
       }),
     );

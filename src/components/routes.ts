@@ -2,7 +2,13 @@ import { Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling } from "../platform.ts";
-import { deleteComponent, findComponent, findOwnComponent, findPublished, listComponents } from "./find.ts";
+import {
+  deleteComponent,
+  findComponent,
+  findOwnComponent,
+  findPublished,
+  listComponents,
+} from "./components.ts";
 import { CODE_SOURCES } from "./given-files.ts";
 import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";

@@ -1,5 +1,5 @@
 import { checkCount } from "../accounts/limits.ts";
-import { type Deployer, fieldsOfUses, ownDeployer, type Uses, withUses } from "../components/find.ts";
+import { type Deployer, fieldsOfUses, ownDeployer, type Uses, withUses } from "../components/components.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "typebox";
-import type { Deployer, Uses } from "../components/find.ts";
+import type { Deployer, Uses } from "../components/components.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Webhook } from "../models/webhook.ts";

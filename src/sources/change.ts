@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongoose";
-import { markComponentUsed } from "../components/find.ts";
+import { markComponentUsed } from "../components/components.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";

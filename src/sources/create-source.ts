@@ -1,6 +1,6 @@
 import { checkCount } from "../accounts/limits.ts";
 import { checkQuota } from "../accounts/quota.ts";
-import { type Deployer, markComponentUsed } from "../components/find.ts";
+import { type Deployer, markComponentUsed } from "../components/components.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Static } from "typebox";
 import { checkCount } from "../accounts/limits.ts";
+import type { Deployer } from "../components/components.ts";
 import { askOptions, type Options } from "../components/configure/ask-options.ts";
 import {
   chooseDynamicProps,
@@ -13,7 +14,6 @@ import {
   type OptionsRequestSchema,
   optionsRequest,
 } from "../components/configure/schema.ts";
-import type { Deployer } from "../components/find.ts";
 import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/save.ts";
 import { checkConnections } from "../connections/check.ts";
 import { notFound } from "../lib/errors.ts";

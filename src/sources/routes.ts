@@ -1,3 +1,4 @@
+import { deployerOf } from "../components/components.ts";
 import {
   NextPropsRequestSchema,
   NextPropsSchema,
@@ -5,7 +6,6 @@ import {
   OptionsSchema,
   presentNextProps,
 } from "../components/configure/schema.ts";
-import { deployerOf } from "../components/find.ts";
 import { COMPONENT_SOURCES } from "../components/save.ts";
 import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";

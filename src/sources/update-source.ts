@@ -1,5 +1,5 @@
 import { checkQuota } from "../accounts/quota.ts";
-import type { Deployer } from "../components/find.ts";
+import type { Deployer } from "../components/components.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";

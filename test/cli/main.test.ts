@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { findCaller } from "../../src/accounts/api-keys.ts";
 import { createUser } from "../../src/accounts/users.ts";
-import { findPublished } from "../../src/components/find.ts";
+import { findPublished } from "../../src/components/components.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { eventOf } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";

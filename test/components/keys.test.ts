@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { publishComponent, unpublishComponent } from "../../src/components/find.ts";
+import { publishComponent, unpublishComponent } from "../../src/components/components.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Api, ApiResponse } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { listComponents } from "../../src/components/find.ts";
+import { listComponents } from "../../src/components/components.ts";
 import { loadCode } from "../../src/components/stored-bundle.ts";
 import { emit } from "../../src/events/emit.ts";
 import { eventOf, readSummaries } from "../../src/events/read.ts";

@@ -6,7 +6,7 @@ import {
   findOwnComponent,
   findPublished,
   publishComponent,
-} from "../../src/components/find.ts";
+} from "../../src/components/components.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";

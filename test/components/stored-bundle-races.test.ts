@@ -1,6 +1,6 @@
 // runs-long: npm test has test/components/stored-bundle.test.ts, where packages are saved and deleted at the same time
 import { expect } from "chai";
-import { deleteComponent } from "../../src/components/find.ts";
+import { deleteComponent } from "../../src/components/components.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, type Component } from "../../src/models/component.ts";

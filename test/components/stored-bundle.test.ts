@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { deleteComponent } from "../../src/components/find.ts";
+import { deleteComponent } from "../../src/components/components.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { saveComponent, saveModules } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { publishComponent } from "../../src/components/find.ts";
+import { publishComponent } from "../../src/components/components.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { openWorld } from "./open-world.ts";

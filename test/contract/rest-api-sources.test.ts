@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { publishComponent } from "../../src/components/find.ts";
+import { publishComponent } from "../../src/components/components.ts";
 import { openWorld } from "./open-world.ts";
 import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
 import { newCode, type Owner } from "./things.ts";

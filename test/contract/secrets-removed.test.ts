@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { publishComponent } from "../../src/components/find.ts";
+import { publishComponent } from "../../src/components/components.ts";
 import { Sources } from "../../src/models/source.ts";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
 import type { Api } from "../support/api.ts";

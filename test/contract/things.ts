@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { publishComponent } from "../../src/components/find.ts";
+import { publishComponent } from "../../src/components/components.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { eventScore, newId, newToken } from "../../src/lib/ids.ts";
 import { type Component, Components } from "../../src/models/component.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Deployer, publishComponent } from "../../src/components/find.ts";
+import { type Deployer, publishComponent } from "../../src/components/components.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Source } from "../../src/models/source.ts";

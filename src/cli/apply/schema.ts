@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { ownDeployer } from "../../components/find.ts";
+import { ownDeployer } from "../../components/components.ts";
 import { APP_SLUG } from "../../connections/schema.ts";
 import type { Kind } from "../../destinations/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";

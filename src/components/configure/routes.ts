@@ -1,6 +1,6 @@
 import { data, routeFor } from "../../http/route.ts";
 import type { Calling } from "../../platform.ts";
-import { componentToRun } from "../find.ts";
+import { componentToRun } from "../components.ts";
 import { askOptions } from "./ask-options.ts";
 import { findDynamicProps, nextProps } from "./dynamic-props.ts";
 import {
