@@ -1,6 +1,17 @@
-import { type BackendFactory, createRedisBackend, type RedisQueueBackend, raw2NextJobData } from "bullmq";
+import {
+  type BackendFactory,
+  createRedisBackend,
+  Job,
+  type JobJson,
+  Queue,
+  type RedisQueueBackend,
+  raw2NextJobData,
+  Worker,
+} from "bullmq";
+import { stringifyJson } from "../lib/json-text.ts";
 import { script } from "../store/lua.ts";
 import type { RedisClient } from "../store/redis.ts";
+import { accountIn } from "./define-queue.ts";
 
 type Fetched = [fields: string[] | 0, id: string | 0, dueMs: number, waits: 0 | 1];
 type Backend = RedisQueueBackend;
@@ -82,3 +93,40 @@ class Asker {
 
 /** What the scripts return for a job that only BullMQ's own script knows how to treat. */
 const IS_OTHER = -100;
+
+/** A job whose payload is stored with each JsonText in it as it is. */
+class PayloadJob extends Job {
+  override asJSON(): JobJson {
+    const { data } = this;
+    this.data = {};
+    try {
+      return { ...super.asJSON(), data: stringifyJson(data ?? {}) };
+    } finally {
+      this.data = data;
+    }
+  }
+}
+
+export class PayloadQueue extends Queue {
+  protected override get Job(): typeof Job {
+    // BullMQ declares the class with type parameters, which no queue of ours has.
+    return PayloadJob as unknown as typeof Job;
+  }
+}
+
+/** Reads a payload from JSON; `JSON.parse` is what does it without one. */
+export type ReadPayload = (json: string) => unknown;
+
+/** Returns the worker class of a queue whose payloads are read by `read`. */
+export const workerReading = (read: ReadPayload | undefined): typeof Worker =>
+  read === undefined
+    ? Worker
+    : class extends Worker {
+        protected override createJob(stored: JobJson, jobId: string) {
+          // Of another producer's job it is not known that it is JSON throughout.
+          if (accountIn(stored.opts) === undefined) JSON.parse(stored.data);
+          const job = super.createJob({ ...stored, data: "{}" }, jobId);
+          job.data = read(stored.data);
+          return job;
+        }
+      };

@@ -5,6 +5,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { asUnavailable, type RedisClient } from "../store/redis.ts";
 import { type Charge, type FairOrder, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { type Sharding, shardFor, shardsOf } from "./shards.ts";
+import { type JobState, StoredJobs } from "./stored-jobs.ts";
 
 /** BullMQ's `removeOnFail` of a queue whose jobs hold events. */
 export const FAILED_JOBS_KEPT = { age: 7 * 86_400, count: LIMITS.failedJobs.value };
@@ -208,9 +209,6 @@ async function prioritiesOf<Schema extends TSchema>(
   return await order.prioritiesOf(payloads.map(charge));
 }
 
-/** `live`: it waits or runs; `finished`: it is kept after it completed or failed; `absent`: not stored. */
-export type JobState = "live" | "finished" | "absent";
-
 /** Looks up whether a job is still on its queue. Throws `unavailable`. */
 export async function jobState(
   platform: { queues: Queues; redis: RedisClient },
@@ -222,8 +220,8 @@ export async function jobState(
 }
 
 /**
- * As `jobState`, for many jobs in one round trip; reads two fields of each and not what the job holds. Looks at every shard,
- * because the number may have grown since a job was enqueued.
+ * As `jobState`, for many jobs in one round trip. Looks at every shard, because the number may have grown since
+ * a job was enqueued.
  */
 export async function jobStates(
   platform: { queues: Queues; redis: RedisClient },
@@ -231,14 +229,10 @@ export async function jobStates(
   jobIds: string[],
 ): Promise<JobState[]> {
   const shards = shardsOf(openedQueue(platform.queues, queue));
-  const read = async (shard: OpenQueue, jobId: string): Promise<JobState> => {
-    const [timestamp, finishedOn] = await platform.redis.hmget(shard.toKey(jobId), "timestamp", "finishedOn");
-    if (!timestamp) return "absent";
-    return finishedOn ? "finished" : "live";
-  };
+  const stored = shards.map(shard => new StoredJobs(platform.redis, shard));
   return await Promise.all(
     jobIds.map(async jobId => {
-      const states = await Promise.all(shards.map(shard => read(shard, jobId)));
+      const states = await Promise.all(stored.map(jobs => jobs.state(jobId)));
       return STATES.find(state => states.includes(state)) ?? "absent";
     }),
   );

@@ -1,5 +1,4 @@
-import { script } from "../store/lua.ts";
-import type { RedisClient } from "../store/redis.ts";
+import type { StoredJobs } from "./stored-jobs.ts";
 
 /**
  * The order in which a queue serves accounts: in turn, whatever the backlog of one of them
@@ -7,8 +6,7 @@ import type { RedisClient } from "../store/redis.ts";
  * of the present turn wait in BullMQ's plain list, which goes first; those of a later one are prioritized by it.
  */
 export class FairOrder {
-  readonly #redis: RedisClient;
-  readonly #keys: string[];
+  readonly #jobs: StoredJobs;
   readonly #quantum: number;
   /** What each account has added since the queue was seen without a backlog, which holds until `#quietUntil`. */
   readonly #added = new Map<string, number>();
@@ -16,10 +14,9 @@ export class FairOrder {
   /** Positions that this process has counted in advance. */
   readonly #leases = new Map<string, Lease>();
 
-  /** `keyOf`: a key of the queue by its last part. `quantum`: the cost of an account's jobs in one turn. */
-  constructor(redis: RedisClient, keyOf: (name: string) => string, quantum: number) {
-    this.#redis = redis;
-    this.#keys = ["wait", "prioritized", "fair"].map(keyOf);
+  /** `quantum`: the cost of an account's jobs in one turn. */
+  constructor(jobs: StoredJobs, quantum: number) {
+    this.#jobs = jobs;
     this.#quantum = quantum;
   }
 
@@ -55,14 +52,11 @@ export class FairOrder {
 
   async #ask(costs: [account: string, cost: number][], nowMs: number, isFetched: boolean): Promise<void> {
     const wanted = costs.map(([account, cost]) => ({ account, cost, ahead: this.#ahead(account, nowMs) }));
-    const args = wanted.flatMap(({ account, cost, ahead }) => [account, cost + ahead]);
-    const [waits, turn, ...positions] = await fairOrder(this.#redis, this.#keys, [
-      this.#quantum,
-      FORGOTTEN_SECONDS,
-      isFetched ? 1 : 0,
-      ...args,
-    ]);
-    if (waits === 0) {
+    const { waits, turn, positions } = await this.#jobs.countTurns(
+      wanted.map(({ account, cost, ahead }) => [account, cost + ahead] as const),
+      { quantum: this.#quantum, keptS: FORGOTTEN_SECONDS, isFetched },
+    );
+    if (!waits) {
       this.#quietUntil = nowMs + QUIET_MS;
       this.#added.clear();
       for (const [account, cost] of costs) this.#added.set(account, cost);
@@ -119,21 +113,3 @@ const LEASED_QUANTA = 4;
 const MAX_LEASES = 10_000;
 /** Positions mean nothing once a queue was empty; this only bounds what an idle installation keeps. */
 const FORGOTTEN_SECONDS = 86_400;
-
-const fairOrder = script<[waits: number, turn: number, ...positions: number[]]>("fair-order");
-const pull = script<number>("pull-other");
-/** More than an account has in a few turns, so that a job of another one is among them. */
-const MAX_PASSED = 256;
-
-/**
- * Makes the first waiting job of another account than these the next of its queue, because theirs can't start. Returns
- * false if there is none. `keyOf` returns a key of the queue by its last part. Throws as the client does.
- */
-export async function pullOther(
-  redis: RedisClient,
-  keyOf: (part: string) => string,
-  accounts: string[],
-): Promise<boolean> {
-  const keys = ["wait", "prioritized", "fair"].map(keyOf);
-  return (await pull(redis, keys, [MAX_PASSED, keyOf(""), ...accounts])) === 1;
-}

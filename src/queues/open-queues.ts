@@ -4,9 +4,10 @@ import type { Logger } from "pino";
 import { warnThrottled } from "../lib/logger.ts";
 import { withDeadline } from "../lib/time.ts";
 import type { RedisClient } from "../store/redis.ts";
+import { PayloadQueue } from "./backend.ts";
 import type { AnyQueue, OpenQueue } from "./define-queue.ts";
 import { FairOrder } from "./fair-order.ts";
-import { PayloadQueue } from "./job-payload.ts";
+import { StoredJobs } from "./stored-jobs.ts";
 
 export interface OpenOptions {
   redis: RedisClient;
@@ -51,7 +52,7 @@ async function openQueue(
   { warn, deadline }: { warn: (error: unknown) => void; deadline: number },
 ): Promise<OpenQueue> {
   const queue = await openReady(() => open(name, options, warn), deadline);
-  const order = quantum && new FairOrder(options.redis, part => queue.toKey(part), quantum);
+  const order = quantum && new FairOrder(new StoredJobs(options.redis, queue), quantum);
   return Object.assign(queue, order && { order });
 }
 

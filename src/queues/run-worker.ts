@@ -13,17 +13,16 @@ import { settlesWithin } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
-import { leanBackend } from "./backend.ts";
+import { leanBackend, workerReading } from "./backend.ts";
 import { type AnyQueue, accountIn, type QueueDeclaration } from "./define-queue.ts";
-import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
+import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { HeldLocks } from "./held-locks.ts";
-import { replacePayload, workerReading } from "./job-payload.ts";
 import { whatIsNewer } from "./newer-job.ts";
 import { queuePrefix } from "./open-queues.ts";
-import { requeue, setPriority } from "./requeue.ts";
 import { type ConsumedShards, ShardedWorker, type ShardWorker } from "./sharded-worker.ts";
 import { shardName } from "./shards.ts";
 import { Snooze } from "./snooze.ts";
+import { StoredJobs } from "./stored-jobs.ts";
 
 /** What a handler receives: the validated payload and facts about its job. */
 export interface JobContext<Payload> {
@@ -148,6 +147,7 @@ class QueueWorker implements ShardWorker {
   readonly #handled: ReadonlyMap<string, Handled>;
   readonly #options: WorkerOptions;
   readonly #worker: Worker;
+  readonly #stored: StoredJobs;
   readonly #running = new Map<string, { done: Promise<void>; cancel: AbortController }>();
   readonly #warn: (error: unknown) => void;
   readonly #warnOfNewer: (error: unknown) => void;
@@ -198,6 +198,7 @@ class QueueWorker implements ShardWorker {
       },
       leanBackend(options.redis, options.stalledAfterMs),
     );
+    this.#stored = new StoredJobs(options.redis, this.#worker);
     this.#locks = new HeldLocks(
       options.stalledAfterMs,
       (ids, tokens, durationMs) => this.#worker.extendJobLocks(ids, tokens, durationMs),
@@ -206,12 +207,10 @@ class QueueWorker implements ShardWorker {
     this.#fair = quantum
       ? {
           turns: new FairTurns(),
-          order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
-          slots: new SlotShares(
-            slots,
-            accounts => pullOther(options.redis, part => this.#worker.toKey(part), accounts),
-            { ...(waitsForStoresOnly && { usedMs: () => performance.now() }) },
-          ),
+          order: new FairOrder(this.#stored, quantum),
+          slots: new SlotShares(slots, accounts => this.#stored.pullOther(accounts), {
+            ...(waitsForStoresOnly && { usedMs: () => performance.now() }),
+          }),
         }
       : undefined;
     this.#worker.on("error", error => {
@@ -287,8 +286,7 @@ class QueueWorker implements ShardWorker {
     } catch (error) {
       if (error instanceof WaitingError) throw error;
       // What its turn is shows when it is due again: all backlogs may have changed by then.
-      const whenDue =
-        this.#fair && setPriority(this.#options.redis, this.#worker.toKey(job.id ?? ""), PRIORITY_WHEN_DUE);
+      const whenDue = this.#fair && this.#stored.setPriority(job.id ?? "", PRIORITY_WHEN_DUE);
       const delayMs = snoozeMs(error, job);
       if (delayMs === null) {
         await whenDue;
@@ -306,9 +304,7 @@ class QueueWorker implements ShardWorker {
     this.#warnOfNewer(new Error(newer));
     // For the board.
     if (job.attemptsStarted <= 1) await job.log(`waits for a worker of a newer release: ${newer}`);
-    if (this.#fair) {
-      await setPriority(this.#options.redis, this.#worker.toKey(job.id ?? ""), PRIORITY_WHEN_DUE);
-    }
+    if (this.#fair) await this.#stored.setPriority(job.id ?? "", PRIORITY_WHEN_DUE);
     await job.moveToDelayed(Date.now() + pauseMs(NEWER_MS, job), token);
     throw new DelayedError();
   }
@@ -343,11 +339,7 @@ class QueueWorker implements ShardWorker {
     reason: "turn" | "share",
     priority: number,
   ): Promise<never> {
-    await requeue(this.#options.redis, part => this.#worker.toKey(part), {
-      id: job.id ?? "",
-      token: token ?? "",
-      priority,
-    });
+    await this.#stored.requeue({ id: job.id ?? "", token: token ?? "", priority });
     this.#options.metrics.count("jobs_requeued_total", { queue: this.#queue, reason });
     throw new WaitingError();
   }
@@ -439,7 +431,7 @@ class QueueWorker implements ShardWorker {
 
   async #replacePayload(job: Job, payload: unknown): Promise<void> {
     job.data = payload;
-    await replacePayload(this.#options.redis, this.#worker.toKey(job.id ?? ""), payload);
+    await this.#stored.replacePayload(job.id ?? "", payload);
   }
 
   /** The only handler of a queue with one kind of job takes jobs of any name: producers of others name them freely. */

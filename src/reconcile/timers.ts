@@ -6,6 +6,7 @@ import type { Working } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
 import { shardsOf } from "../queues/shards.ts";
+import { type Scheduler, StoredJobs } from "../queues/stored-jobs.ts";
 import { tick, tickRunId } from "../runs/tick.ts";
 import { isTooLate, lastDueMs } from "../sources/next-due.ts";
 import {
@@ -16,7 +17,6 @@ import {
   resetScheduler,
   schedulerMatches,
   setScheduler,
-  type TimerScheduler,
 } from "../sources/timer-scheduler.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
@@ -77,7 +77,7 @@ export function beginTimerSweep(platform: Working, part: Part): SweepBatch {
 async function findOverdue({ mongo, redis, queues, clock }: Working, part: Part): Promise<TickingSource[]> {
   const overdue = await Promise.all(
     shardsOf(openedQueue(queues, runs)).map(shard =>
-      redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH * part.of),
+      new StoredJobs(redis, shard).overdueSchedulers(clock() - LATE_MS, BATCH * part.of),
     ),
   );
   const ids = overdue.flat().filter(id => hasId(part, id));
@@ -121,7 +121,7 @@ async function repairTimers(platform: Working, sources: TickingSource[]): Promis
 }
 
 /** Whether a scheduler ticks as its timer says, and in time. */
-function isRight(timer: StoredTimer, scheduler: TimerScheduler | undefined, nowMs: number): boolean {
+function isRight(timer: StoredTimer, scheduler: Scheduler | undefined, nowMs: number): boolean {
   if (!scheduler || !schedulerMatches(scheduler, timer)) return false;
   const { next } = scheduler;
   return next === undefined || (next >= nowMs - LATE_MS && !isTooLate(timer, next, nowMs, LATE_MS));
@@ -132,10 +132,9 @@ export function beginSchedulerSweep(platform: Working, part: Part): SweepBatch {
   const shards = shardsOf(openedQueue(platform.queues, runs)).filter((_, number) => hasNumber(part, number));
   return async cursor => {
     const [shard, at] = shardAndCursor(cursor);
-    const key = (shards[shard] ?? shards[0])?.toKey("repeat") ?? "";
-    // In the order of BullMQ's own set, which a scan goes through completely while timers come, go and tick.
-    const [next, found] = await platform.redis.zscan(key, at, "COUNT", BATCH);
-    const keys = found.filter((_, index) => index % 2 === 0);
+    const queue = shards[shard] ?? shards[0];
+    if (!queue) return { repaired: 0, next: null };
+    const [next, keys] = await new StoredJobs(platform.redis, queue).scanSchedulers(at, BATCH);
     const sources: Pick<Source, "_id" | "active" | "state" | "timer">[] = await Sources(platform.mongo)
       .find({ _id: { $in: keys } }, { active: 1, state: 1, timer: 1 })
       .lean();
@@ -168,7 +167,7 @@ async function repair(
   platform: Working,
   source: TickingSource,
   timer: StoredTimer,
-  scheduler: TimerScheduler | undefined,
+  scheduler: Scheduler | undefined,
 ): Promise<boolean> {
   const agrees = scheduler !== undefined && schedulerMatches(scheduler, timer);
   if (agrees && !(await hasStopped(platform, scheduler, timer))) return false;

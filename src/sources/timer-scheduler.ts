@@ -1,11 +1,11 @@
 import type { JobSchedulerJson } from "bullmq";
 import type { Source, StoredTimer } from "../models/source.ts";
-import type { Platform, Queued, Stores } from "../platform.ts";
+import type { Queued, Stores } from "../platform.ts";
 import { type OpenQueue, ofAccount, ofVersion, openedQueue } from "../queues/define-queue.ts";
 import { PRIORITY_WHEN_DUE } from "../queues/fair-order.ts";
 import { runs } from "../queues/runs.ts";
 import { removeJob, shardFor, shardsOf } from "../queues/shards.ts";
-import { script } from "../store/lua.ts";
+import { type Scheduler, StoredJobs } from "../queues/stored-jobs.ts";
 import { nextMatchMs } from "./next-due.ts";
 
 /** Its ticks take the turns of its owner; if that is not known, turns of its own. */
@@ -156,26 +156,18 @@ export async function removeScheduler(platform: Queued, sourceId: string): Promi
   await Promise.all(shardsOfSource(platform, sourceId).map(shard => shard.removeJobScheduler(sourceId)));
 }
 
-const read = script<string[]>("read-schedulers");
-
-/** What decides when a source's job scheduler ticks. */
-export type TimerScheduler = Pick<JobSchedulerJson, "key" | "next" | "every" | "pattern" | "tz">;
-
-const FIELDS = 4;
-
 /**
- * Returns the job schedulers of sources, by source id, in one round trip to each shard; BullMQ's own method asks for one, and
- * reads its template too. One that is not on its source's own shard may still be on another
+ * Returns the job schedulers of sources, by source id, in one round trip to each shard. One that is not on its source's own shard may still be on another
  * (src/sources/timer-scheduler.ts). Throws `unavailable`.
  */
 export async function readSchedulers(
   { queues, redis }: Stores & Queued,
   sourceIds: readonly string[],
-): Promise<Map<string, TimerScheduler>> {
+): Promise<Map<string, Scheduler>> {
   const queue = openedQueue(queues, runs);
-  const found = new Map<string, TimerScheduler>();
+  const found = new Map<string, Scheduler>();
   const readFrom = async (idsAt: (shard: OpenQueue) => readonly string[]) => {
-    const reads = shardsOf(queue).map(shard => readOnShard(redis, shard.toKey("repeat"), idsAt(shard)));
+    const reads = shardsOf(queue).map(shard => new StoredJobs(redis, shard).schedulers(idsAt(shard)));
     for (const schedulers of await Promise.all(reads)) {
       for (const [id, scheduler] of schedulers) found.set(id, scheduler);
     }
@@ -184,29 +176,6 @@ export async function readSchedulers(
   const missing = sourceIds.filter(id => !found.has(id));
   await readFrom(shard => missing.filter(id => shardFor(queue, id) !== shard));
   return found;
-}
-
-async function readOnShard(
-  redis: Platform["redis"],
-  repeat: string,
-  sourceIds: readonly string[],
-): Promise<Map<string, TimerScheduler>> {
-  if (sourceIds.length === 0) return new Map();
-  const values = await read(redis, [repeat], [...sourceIds]);
-  return new Map(
-    sourceIds.flatMap((key, i) => {
-      const [next = "", every, pattern, tz] = values.slice(i * FIELDS, (i + 1) * FIELDS);
-      if (next === "") return [];
-      const scheduler: TimerScheduler = {
-        key,
-        next: Number(next),
-        ...(every && { every: Number(every) }),
-        ...(pattern && { pattern }),
-        ...(tz && { tz }),
-      };
-      return [[key, scheduler] as const];
-    }),
-  );
 }
 
 /** A scheduler that ticks sooner than this stays for once: its tick may be on its way, and must not come twice. */

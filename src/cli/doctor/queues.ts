@@ -7,6 +7,7 @@ import { consumedQueues } from "../../queues/index.ts";
 import { whatIsNewer } from "../../queues/newer-job.ts";
 import { runs } from "../../queues/runs.ts";
 import { queueOfShard, shardsOf } from "../../queues/shards.ts";
+import { StoredJobs } from "../../queues/stored-jobs.ts";
 import { isTooLate } from "../../sources/next-due.ts";
 import { activeTimer } from "../../sources/timer-scheduler.ts";
 import { rowsOf } from "../../store/mongo.ts";
@@ -120,8 +121,7 @@ async function findStoppedTimers({ mongo, redis, queues, clock }: Stores & Queue
   const nowMs = clock();
   const nextMs = new Map<string, number>();
   for (const shard of shardsOf(openedQueue(queues, runs))) {
-    const flat = await redis.zrange(shard.toKey("repeat"), "0", "-1", "WITHSCORES");
-    for (let i = 0; i < flat.length; i += 2) nextMs.set(flat[i] ?? "", Number(flat[i + 1]));
+    for (const [id, ms] of await new StoredJobs(redis, shard).nextTicks()) nextMs.set(id, ms);
   }
   const stopped: string[] = [];
   const ticking = Sources(mongo)
