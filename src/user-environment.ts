@@ -27,21 +27,21 @@ export function developmentSettings(environment: NodeJS.ProcessEnv): Record<stri
 }
 
 /** Returns the address and the API key of this project's `npm start`; both undefined if there was none. */
-export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.env) {
-  const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
+export function readDevelopmentStart() {
+  const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(process.env);
   return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
 }
 
 /** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
-export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const given = environment.XDG_CONFIG_HOME ?? "";
+export function readUserConfigFolder(): string {
+  const given = process.env.XDG_CONFIG_HOME ?? "";
   // The specification ignores relative ones.
   return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
 }
 
 /** Returns the folder in which the command line keeps how far it is (XDG Base Directory). */
-export function readUserStateFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const given = environment.XDG_STATE_HOME ?? "";
+export function readUserStateFolder(): string {
+  const given = process.env.XDG_STATE_HOME ?? "";
   return join(isAbsolute(given) ? given : join(homedir(), ".local/state"), "headwater");
 }
 
@@ -52,11 +52,10 @@ const RUNNERS = ["HONCHO_PROCESS_NAME", "FOREMAN_WORKER_NAME", "PS"];
  * Returns true in a process of a runner that takes every line of a Procfile for one that stays, and ends all when one ends. A
  * platform that runs `release` by itself, before the others (Heroku, Dokku), says DYNO.
  */
-export const isUnderRunner = (environment: NodeJS.ProcessEnv = process.env): boolean =>
-  !environment.DYNO && RUNNERS.some(name => environment[name]);
+export const isUnderRunner = (): boolean => !process.env.DYNO && RUNNERS.some(name => process.env[name]);
 
 /** Returns what reads a variable that the user of the command line names; an empty one is there. */
 export const readVariables =
-  (environment: NodeJS.ProcessEnv = process.env) =>
+  () =>
   (name: string): string | undefined =>
-    environment[name];
+    process.env[name];

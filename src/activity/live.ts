@@ -24,7 +24,6 @@ export interface LiveRequest {
   owner: string;
   owners: string[];
   caller: { userId: string; keyId: string };
-  heartbeatMs?: number;
 }
 
 /** Events of several emitters do not arrive in the order of their ids: a resumed stream begins a little earlier. */
@@ -42,7 +41,6 @@ export async function watchLive(platform: LiveDeps, request: LiveRequest): Promi
   const release = openStream(userId, (await limitsOf(platform, userId)).streams);
   const live = new LiveStream({
     whyEnded: () => whyEnded(platform, request, emitters),
-    ...(request.heartbeatMs !== undefined && { heartbeatMs: request.heartbeatMs }),
     ...(showsAccount(request) && { onHeartbeat: () => platform.activity.watch(request.owner) }),
   });
   live.out.once("close", release);

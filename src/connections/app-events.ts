@@ -43,16 +43,16 @@ export const EventRules = Type.Object(
 );
 export type EventRules = Static<typeof EventRules>;
 
-/** Throws `invalid` that names each rule which is not a template, at a path below `path`. */
-export function checkEventRules({ names = [], event, challenge }: AppEventRules, path = "events"): void {
+/** Throws `invalid` that names each rule which is not a template. */
+export function checkEventRules({ names = [], event, challenge }: AppEventRules): void {
   const templates = [
-    ...names.map((text, i) => [`${path}.names[${i}]`, text] as const),
-    ...(event === undefined ? [] : [[`${path}.event`, event] as const]),
-    ...(challenge === undefined ? [] : [[`${path}.challenge`, challenge] as const]),
+    ...names.map((text, i) => [`events.names[${i}]`, text] as const),
+    ...(event === undefined ? [] : [["events.event", event] as const]),
+    ...(challenge === undefined ? [] : [["events.challenge", challenge] as const]),
   ];
-  if (names.length > MAX_NAMES) throw invalidField("body", `${path}.names`, `must be at most ${MAX_NAMES}`);
+  if (names.length > MAX_NAMES) throw invalidField("body", "events.names", `must be at most ${MAX_NAMES}`);
   if (event !== undefined && !ONE_TEMPLATE.test(event)) {
-    throw invalidField("body", `${path}.event`, "must be one template, such as {{body.event}}");
+    throw invalidField("body", "events.event", "must be one template, such as {{body.event}}");
   }
   const fields = templates.flatMap(([at, text]): FieldError[] => {
     return faultsOf(text).map(message => ({ in: "body", path: at, message }));

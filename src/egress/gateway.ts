@@ -8,8 +8,6 @@ export interface GatewayOptions {
   dial: Dial;
   /** Path of the Unix socket to listen on; the system permits about 100 bytes. */
   socketPath: string;
-  /** How many connections may be open at a time; the bound of the catalogue by default. */
-  maxConnections?: number;
 }
 
 /** The first line of a connection, and the bytes that were received after it. */
@@ -22,6 +20,8 @@ interface Head {
 const MAX_HEAD_BYTES = 512;
 const HEAD_TIMEOUT_MS = 5000;
 
+const MAX_CONNECTIONS = LIMITS.sandboxConnections.value;
+
 /**
  * The only network access of sandboxed code (docs/design.md#sandbox): a Unix socket. A client writes one JSON line,
  * `{"host","port"}`, and reads one: `{"ok":true}`, or `{"error","message"}` with an EgressErrorCode. After `ok`, bytes
@@ -30,18 +30,12 @@ const HEAD_TIMEOUT_MS = 5000;
 export class Gateway {
   readonly #dial: Dial;
   readonly #socketPath: string;
-  readonly #maxConnections: number;
   readonly #clients = new Set<Socket>();
   readonly #server = createServer({ allowHalfOpen: true }, client => this.#accept(client));
 
-  private constructor({
-    dial,
-    socketPath,
-    maxConnections = LIMITS.sandboxConnections.value,
-  }: GatewayOptions) {
+  private constructor({ dial, socketPath }: GatewayOptions) {
     this.#dial = dial;
     this.#socketPath = socketPath;
-    this.#maxConnections = maxConnections;
   }
 
   /** Resolves when the gateway listens; rejects if it can't. */
@@ -71,8 +65,8 @@ export class Gateway {
 
   #accept(client: Socket): void {
     client.on("error", () => {});
-    if (this.#clients.size >= this.#maxConnections) {
-      reject(client, "connect", `more than ${this.#maxConnections} connections at a time`);
+    if (this.#clients.size >= MAX_CONNECTIONS) {
+      reject(client, "connect", `more than ${MAX_CONNECTIONS} connections at a time`);
       return;
     }
     this.#clients.add(client);

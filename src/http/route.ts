@@ -265,6 +265,6 @@ export function accepted(status = 202, schema?: TSchema): AcceptedResponse {
   return { kind: "accepted", status, schema };
 }
 
-export function stream(contentType: string, status = 200): StreamResponse {
-  return { kind: "stream", status, contentType };
+export function stream(contentType: string): StreamResponse {
+  return { kind: "stream", status: 200, contentType };
 }

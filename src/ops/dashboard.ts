@@ -23,7 +23,6 @@ const ENCODINGS = [
 
 /** What is built into dist/dashboard by `npm run build` (script/lib/dashboard.mjs). */
 interface Built {
-  folder: string;
   page: Buffer;
   etag: string;
   files: Set<string>;
@@ -36,12 +35,12 @@ const BUILT = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/dashboard" : "../../dashboard", import.meta.url),
 );
 
-/** Reads what is built in `folder`; null if nothing is. */
-function readBuilt(folder: string): Built | null {
+/** Returns null if nothing is built. */
+function readBuilt(): Built | null {
   try {
-    const page = readFileSync(join(folder, "index.html"));
+    const page = readFileSync(join(BUILT, "index.html"));
     const etag = `"${createHash("sha256").update(page).digest("base64url").slice(0, 16)}"`;
-    return { folder, page, etag, files: new Set(readdirSync(join(folder, "assets"))), read: new Map() };
+    return { page, etag, files: new Set(readdirSync(join(BUILT, "assets"))), read: new Map() };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
@@ -79,13 +78,13 @@ const assetsOf = (host: string): string =>
  * which is asked for again each time. Other paths are passed to the next middleware. Nothing here needs a session: the
  * page has no data, and what it requests below `/v1` is checked there.
  */
-export function dashboard(platform: Stores, folder = BUILT): Middleware {
+export function dashboard(platform: Stores): Middleware {
   let built: Built | null = null;
   return async (ctx, next) => {
     const isOurs = ctx.path === DASHBOARD_PATH || ctx.path.startsWith(`${DASHBOARD_PATH}/`);
     if (!isOurs || (ctx.method !== "GET" && ctx.method !== "HEAD")) return next();
     requestState(ctx).route = ctx.path.startsWith(ASSETS_PATH) ? `${ASSETS_PATH}{file}` : DASHBOARD_PATH;
-    built ??= readBuilt(folder);
+    built ??= readBuilt();
     if (built === null) throw notFound("dashboard; npm run build makes it");
     if (ctx.path.startsWith(ASSETS_PATH)) return sendAsset(ctx, built, ctx.path.slice(ASSETS_PATH.length));
     sendPage(ctx, built, [ctx.host, new URL(platform.config.publicUrl).host]);
@@ -124,8 +123,8 @@ function sendAsset(ctx: Context, built: Built, name: string): void {
 }
 
 /** Reading takes less than the request; a buffer for each request would be garbage that V8 collects late. */
-function readOnce({ folder, read }: Built, name: string): Buffer {
-  const content = read.get(name) ?? readFileSync(join(folder, "assets", name));
+function readOnce({ read }: Built, name: string): Buffer {
+  const content = read.get(name) ?? readFileSync(join(BUILT, "assets", name));
   read.set(name, content);
   return content;
 }

@@ -11,8 +11,6 @@ export type Bundle = BundleText | BundleFile;
 export interface BundleText {
   code: string;
   hash: string;
-  /** The source map as JSON, unless the code contains it inline. */
-  sourceMap?: string;
 }
 
 /** A bundle that is somewhere else: it may have 50 MB, and a process that is warm needs none of it. */
@@ -105,7 +103,7 @@ export class BundleFiles {
     // Renamed only when it is complete, because another child may read the file at the same moment.
     const draft = join(this.#folder, `${nanoid()}.draft`);
     try {
-      if ("code" in bundle) await writeFile(draft, withSourceMap(bundle));
+      if ("code" in bundle) await writeFile(draft, bundle.code);
       else await bundle.writeTo(draft);
       // Each sandbox reads it through a link in its own workspace; this folder is closed to sandboxes.
       await chmod(draft, 0o644);
@@ -124,13 +122,4 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 const nameOf = (bundle: Bundle): string =>
-  ("code" in bundle ? createHash("sha256").update(withSourceMap(bundle)).digest("hex") : bundle.hash).slice(
-    0,
-    32,
-  );
-
-function withSourceMap({ code, sourceMap }: BundleText): string {
-  if (sourceMap === undefined || code.includes("//# sourceMappingURL=data:")) return code;
-  const encoded = Buffer.from(sourceMap).toString("base64");
-  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}\n`;
-}
+  ("code" in bundle ? createHash("sha256").update(bundle.code).digest("hex") : bundle.hash).slice(0, 32);

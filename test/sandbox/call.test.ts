@@ -264,9 +264,13 @@ export default { name: "T", version: "1",
     });
     it("are mapped through the bundle's source map", async () => {
       // Generated line 1 comes from line 41 of the author's file: VLQ 0,0,40,0.
-      const sourceMap = JSON.stringify({ version: 3, sources: ["own.mjs"], names: [], mappings: "AAwCA" });
-      const code = `export default { name: "T", version: "1", run() { throw new Error("x") } };`;
-      const { error } = await call({ code, hash: "m", sourceMap });
+      const map = JSON.stringify({ version: 3, sources: ["own.mjs"], names: [], mappings: "AAwCA" });
+      const { error } = await call({
+        code: `export default { name: "T", version: "1", run() { throw new Error("x") } };
+//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString("base64")}
+`,
+        hash: "m",
+      });
       expect(error?.stack).to.contain("own.mjs:41:");
     });
     it("can be thrown values of any type, and include their causes", async () => {
