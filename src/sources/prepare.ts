@@ -1,19 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Static } from "typebox";
 import { checkCount } from "../accounts/limits.ts";
 import type { Deployer } from "../components/components.ts";
-import { askOptions, type Options } from "../components/configure/ask-options.ts";
-import {
-  chooseDynamicProps,
-  findDynamicProps,
-  type NextProps,
-  nextProps,
-} from "../components/configure/dynamic-props.ts";
-import {
-  type NextPropsRequestSchema,
-  type OptionsRequestSchema,
-  optionsRequest,
-} from "../components/configure/schema.ts";
+import { chooseDynamicProps } from "../components/configure/dynamic-props.ts";
 import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/save.ts";
 import { checkConnections } from "../connections/check.ts";
 import { notFound } from "../lib/errors.ts";
@@ -176,40 +164,10 @@ async function openSource(platform: Calling, source: Source): Promise<Before> {
   return { ...propsOfSource(platform, component, source), values };
 }
 
-/**
- * Lists the choices of a source's prop, with the values that are stored for it where the request leaves one out: a form
- * never has its credentials. Throws as `askOptions` does.
- */
-export async function configureSource(
-  platform: Calling,
-  source: Source,
-  body: Static<typeof OptionsRequestSchema>,
-): Promise<Options> {
-  const component = await existingComponent(platform, source);
-  const stored = JSON.parse(platform.secrets.open(source.configured_props));
-  const id = body.dynamic_props_id;
-  const current = dynamicPropsOf(platform, source);
-  const dynamic =
-    id === undefined || id === current?.id
-      ? current
-      : await findDynamicProps(platform, source.owner_id, component, id);
-  const request = { ...optionsRequest(body), stored, added: dynamic?.props };
-  return askOptions(platform, source.owner_id, component, request);
-}
-
-/**
- * Returns the props that a source's values lead to, with those that are stored for it where the request leaves one out.
- * Throws as `nextProps` does.
- */
-export async function nextPropsOfSource(
-  platform: Calling,
-  source: Source,
-  body: Static<typeof NextPropsRequestSchema>,
-): Promise<NextProps> {
-  const values = JSON.parse(platform.secrets.open(source.configured_props));
-  return nextProps(platform, source.owner_id, await existingComponent(platform, source), {
-    configuredProps: body.configured_props,
-    dynamicPropsId: body.dynamic_props_id,
-    stored: { values, dynamic: dynamicPropsOf(platform, source) },
-  });
-}
+/** Returns what a source is configured with, for its form. Throws `not-found` if its component is gone. */
+export const openConfigured = async (platform: Stores, source: Source) => ({
+  ownerId: source.owner_id,
+  component: await existingComponent(platform, source),
+  values: JSON.parse(platform.secrets.open(source.configured_props)) as StoredProps,
+  dynamic: dynamicPropsOf(platform, source),
+});

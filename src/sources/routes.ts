@@ -1,11 +1,5 @@
 import { deployerOf } from "../components/components.ts";
-import {
-  NextPropsRequestSchema,
-  NextPropsSchema,
-  OptionsRequestSchema,
-  OptionsSchema,
-  presentNextProps,
-} from "../components/configure/schema.ts";
+import { configuredRoutes } from "../components/configure/routes.ts";
 import { COMPONENT_SOURCES } from "../components/save.ts";
 import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";
@@ -13,7 +7,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Awaited, Calling, Working } from "../platform.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
-import { configureSource, nextPropsOfSource } from "./prepare.ts";
+import { openConfigured } from "./prepare.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate, UpdatedSourceSchema } from "./schema.ts";
 import { findSource, findSourceToChange, listSources } from "./source.ts";
@@ -142,51 +136,14 @@ export const sourceRoutes = [
       return { ...(await presentSource(deps, source)), secrets_removed: secretsRemoved };
     },
   }),
-  route({
-    method: "POST",
-    path: "/sources/{id}/configure",
-    id: "configureSourceProp",
+  ...configuredRoutes({
+    path: "/sources/{id}",
     tag,
-    summary: "List the choices of a source's prop",
-    description:
-      "As `POST /components/{id}/configure`; the source's own values count where `configured_props` leaves one out, its " +
-      "credentials included.",
+    noun: "a source",
+    hidden: "credentials",
     access: ownSourceToChange,
-    body: OptionsRequestSchema,
-    response: data(200, OptionsSchema),
-    errors: ["unavailable"],
-    example: {
-      params,
-      body: { prop_name: "city" },
-      response: { options: [{ label: "Bern", value: "BE" }], context: null, logs: [], error: null },
-    },
-    handler: ({ deps, resource, body }) => configureSource(deps, resource, body),
-  }),
-  route({
-    method: "POST",
-    path: "/sources/{id}/props",
-    id: "nextSourceProps",
-    tag,
-    summary: "Get the props that a source's values lead to",
-    description:
-      "As `POST /components/{id}/props`; the source's own values count where `configured_props` leaves one out, its " +
-      "credentials included.",
-    access: ownSourceToChange,
-    body: NextPropsRequestSchema,
-    response: data(200, NextPropsSchema),
-    errors: ["unavailable"],
-    example: {
-      params,
-      body: { configured_props: { city: "Zug" } },
-      response: {
-        dynamic_props_id: "dyp_0CjBAd3KqV8mZ4tR",
-        dynamic_props: [{ name: "street", type: "string" }],
-        logs: [],
-        error: null,
-      },
-    },
-    handler: async ({ deps, resource, body }) =>
-      presentNextProps(await nextPropsOfSource(deps, resource, body)),
+    exampleId: shown.id,
+    open: openConfigured,
   }),
   route({
     method: "POST",
