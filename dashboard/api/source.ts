@@ -1,4 +1,5 @@
 import { type CallOptions, headwater, type Schemas } from "./client";
+import type { Resource } from "./resource";
 
 export type Summary = Schemas["EventSummary"];
 export type Kind = "emit" | "error" | "log";
@@ -32,6 +33,7 @@ export const payloadOf = ({ event }: Pick<Summary, "event">): unknown =>
   "raw_event" in event ? event.raw_event : event;
 
 type Detail = Schemas["SourceDetail"];
+export type SourceResource = Resource<Detail>;
 
 /**
  * Changes a source that was read just now, and returns it as it is then. A request that says nothing of `active` switches the

@@ -55,6 +55,14 @@ export function bytes(value: number): string {
   return `${inTenths(value / 1024 ** 3)} GB`;
 }
 
+/** Deliveries that arrived, of those that ended; in percent. */
+export function successRate({ delivered, failed }: { delivered: number; failed: number }): string {
+  const ended = delivered + failed;
+  if (ended === 0) return "–";
+  const percent = (100 * delivered) / ended;
+  return `${percent === 100 || percent < 10 ? Math.round(percent) : percent.toFixed(1)}%`;
+}
+
 /** With a capital letter. */
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

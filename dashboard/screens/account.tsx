@@ -34,9 +34,9 @@ import { FormFault } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { Failed, Loaded, Loading, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
+import { Tile } from "../ui/tile";
 import { toast } from "../ui/toasts";
 import { faultsOf } from "./listener-settings";
-import { Tile } from "./stats";
 
 export function Keys() {
   const { filters, resource } = usePaged(listKeys);

@@ -1,9 +1,6 @@
 import { useState } from "preact/hooks";
-import type { Page as ListPage, Schemas } from "../api/client";
-import { useReloadSoon } from "../api/fresh";
-import { useLive } from "../api/live";
 import { useResource } from "../api/resource";
-import { inAccount, orgId } from "../api/session";
+import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Button, LinkButton, Page } from "../ui/basics";
@@ -12,10 +9,9 @@ import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { DELIVERY_FILTERS, DeliveryFilters, wanted } from "./delivery-filters";
 import { DeliveryTable } from "./delivery-parts";
+import { useLiveDeliveries } from "./live-deliveries";
 
 const ReplayDialog = later(async () => (await import("./more")).ReplayDialog);
-
-type Delivery = Schemas["Delivery"];
 
 export function Deliveries() {
   const filters = useFilters(DELIVERY_FILTERS);
@@ -64,26 +60,5 @@ export function Deliveries() {
       </section>
       {isReplaying && <ReplayDialog filter={wanted(query)} onClose={() => setReplaying(false)} />}
     </Page>
-  );
-}
-
-/** Changes rows that are shown as they change, and loads the list again for new ones, at most twice a second. */
-export function useLiveDeliveries(
-  resource: ReturnType<typeof useResource<ListPage<Delivery>>>,
-  isFirstPage: boolean,
-  isOurs: (delivery: Delivery) => boolean = () => true,
-): void {
-  const soon = useReloadSoon(resource);
-  useLive(
-    { deliveries: true, org: orgId.value },
-    {
-      onDelivery: delivery => {
-        if (!isOurs(delivery)) return;
-        const isShown = resource.data?.data.some(one => one.id === delivery.id);
-        if (isShown || isFirstPage) soon();
-      },
-      onSkipped: () => soon(),
-      onReady: () => soon(),
-    },
   );
 }

@@ -6,10 +6,10 @@ import { LinkButton } from "../ui/basics";
 import { Select } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
-import { useLiveDeliveries } from "./deliveries";
 import { wanted } from "./delivery-filters";
 import { DeliveryTable } from "./delivery-parts";
 import { subscribeCommand } from "./listener-health";
+import { useLiveDeliveries } from "./live-deliveries";
 
 const STATES = ["pending", "delivered", "failed", "cancelled"];
 

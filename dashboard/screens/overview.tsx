@@ -4,14 +4,15 @@ import { useResource } from "../api/resource";
 import { inAccount, me, orgId, orgName } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { count } from "../lib/format";
+import { count, successRate } from "../lib/format";
 import { Bars } from "../ui/bars";
 import { Badge, LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, Loading, NothingYet } from "../ui/states";
-import { useLiveDeliveries } from "./deliveries";
+import { Tile } from "../ui/tile";
 import { DeliveryTable } from "./delivery-parts";
+import { HourChart } from "./hour-chart";
+import { useLiveDeliveries } from "./live-deliveries";
 import { FIRST_SOURCE, triggerOf } from "./sources";
-import { HourChart, successRate, Tile } from "./stats";
 import { WebhookBadge } from "./webhook-parts";
 
 const HOURS = 24;
@@ -68,24 +69,15 @@ export function Overview() {
             {({ hours, total }) => (
               <>
                 <div class="tiles">
-                  <Spark
-                    label="Emitted"
-                    value={count(total.emitted)}
-                    values={hours.map(one => one.emitted)}
-                    tone="info"
-                  />
-                  <Spark
-                    label="Delivered"
-                    value={count(total.delivered)}
-                    values={hours.map(one => one.delivered)}
-                    tone="accent"
-                  />
-                  <Spark
-                    label="Failed"
-                    value={count(total.failed)}
-                    values={hours.map(one => one.failed)}
-                    tone="bad"
-                  />
+                  <Tile label="Emitted" value={count(total.emitted)}>
+                    <Bars values={hours.map(one => one.emitted)} tone="info" label="Emitted per hour" />
+                  </Tile>
+                  <Tile label="Delivered" value={count(total.delivered)}>
+                    <Bars values={hours.map(one => one.delivered)} tone="accent" label="Delivered per hour" />
+                  </Tile>
+                  <Tile label="Failed" value={count(total.failed)}>
+                    <Bars values={hours.map(one => one.failed)} tone="bad" label="Failed per hour" />
+                  </Tile>
                   <Tile label="Success" value={successRate(total)} note={`${count(total.retried)} retries`} />
                 </div>
                 {total.emitted + total.attempts > 0 && <HourChart rows={hours} kind="account" />}
@@ -164,21 +156,3 @@ export function Overview() {
     </Page>
   );
 }
-
-const Spark = ({
-  label,
-  value,
-  values,
-  tone,
-}: {
-  label: string;
-  value: string;
-  values: number[];
-  tone: string;
-}) => (
-  <div class="card tile">
-    <div class="label">{label}</div>
-    <div class="value">{value}</div>
-    <Bars values={values} tone={tone} label={`${label} per hour`} />
-  </div>
-);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { headwater, messageOf } from "../api/client";
 import { codeBody, failedInput, isSameCode, readCode, type SavedCode } from "../api/code";
 import { useResource } from "../api/resource";
-import { updateSource } from "../api/source";
+import { type SourceResource, updateSource } from "../api/source";
 import type { EditorProps } from "../editor/editor";
 import { useFilters } from "../lib/address";
 import { Button, Notice } from "../ui/basics";
@@ -12,7 +12,6 @@ import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 import { PartNotice, useFile, withFile } from "./component-files";
-import type { SourceResource } from "./source";
 import { About, TryRun, useDescription, useRunFault } from "./try-run";
 
 export const Editor = later<EditorProps>(async () => (await import("../editor/editor")).Editor);

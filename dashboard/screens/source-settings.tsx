@@ -1,12 +1,15 @@
 import { useMemo, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import { ApiError, headwater } from "../api/client";
 import { readComponent } from "../api/code";
 import { askSource } from "../api/configure";
 import { saveEdits, useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
-import { updateSource } from "../api/source";
+import { type SourceResource, updateSource } from "../api/source";
+import { to } from "../lib/address";
 import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
+import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { FormFault } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
@@ -15,7 +18,6 @@ import { useUnsaved } from "../ui/unsaved";
 import { faultsOf } from "./listener-settings";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propLabel } from "./prop-form";
-import { DeleteSource, RotateEndpoint, type SourceResource } from "./source";
 
 /** Faults of a response by the name of the prop; of an action, they are below `action`. */
 export function propFaults(error: unknown): Record<string, string> {
@@ -140,5 +142,58 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
         </div>
       </Card>
     </div>
+  );
+}
+
+/** Asks, and gives the source another endpoint. */
+function RotateEndpoint({ source, onChange }: { source: Detail; onChange: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Replace endpoint</Button>
+      {isAsking && (
+        <Confirm
+          title={`Replace the endpoint of ${source.name}?`}
+          action="Replace"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await headwater.sources.rotateEndpoint(source.id);
+            await onChange();
+          }}
+        >
+          <p>
+            The old address ends at once. Give the new one to the sender, unless the component registers it by
+            itself.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** Asks, deletes the source, and goes back to the list. */
+function DeleteSource({ source }: { source: Detail }) {
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
+        Delete source
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Delete ${source.name}?`}
+          action="Delete"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await headwater.sources.delete(source.id);
+            toast(`${source.name} is deleted.`, "good");
+            route(to("/sources"));
+          }}
+        >
+          <p>Its endpoint, its timer, its subscriptions and its events are gone for good.</p>
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -1,8 +1,7 @@
-import { useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso/router";
+import { useRoute } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
-import { type Resource, useResource } from "../api/resource";
+import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { updateSource } from "../api/source";
 import { to, useFilters } from "../lib/address";
@@ -10,7 +9,6 @@ import { apiCommand, postCommand } from "../lib/curl";
 import { bytes, duration, words } from "../lib/format";
 import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, Card, Copyable, CopyBlock, Page, Tabs, Time } from "../ui/basics";
-import { Confirm } from "../ui/dialog";
 import { later } from "../ui/later";
 import { List } from "../ui/list";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
@@ -20,13 +18,12 @@ import { DeliveryTable } from "./delivery-parts";
 import { Dropped } from "./dropped";
 import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
 import { useLiveRows } from "./live-rows";
-import { StatsCharts } from "./stats";
 
 const SourceSettings = later(async () => (await import("./more")).SourceSettings);
 const SourceCode = later(async () => (await import("./more")).SourceCode);
+const StatsCharts = later(async () => (await import("./more")).StatsCharts);
 
 type Detail = Schemas["SourceDetail"];
-export type SourceResource = Resource<Detail>;
 
 const TABS = [
   ["", "Events"],
@@ -351,58 +348,5 @@ function Logs({ id }: { id: string }) {
         ))}
       </ol>
     </section>
-  );
-}
-
-/** Asks, and gives the source another endpoint. */
-export function RotateEndpoint({ source, onChange }: { source: Detail; onChange: () => Promise<void> }) {
-  const [isAsking, setAsking] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setAsking(true)}>Replace endpoint</Button>
-      {isAsking && (
-        <Confirm
-          title={`Replace the endpoint of ${source.name}?`}
-          action="Replace"
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await headwater.sources.rotateEndpoint(source.id);
-            await onChange();
-          }}
-        >
-          <p>
-            The old address ends at once. Give the new one to the sender, unless the component registers it by
-            itself.
-          </p>
-        </Confirm>
-      )}
-    </>
-  );
-}
-
-/** Asks, deletes the source, and goes back to the list. */
-export function DeleteSource({ source }: { source: Detail }) {
-  const { route } = useLocation();
-  const [isAsking, setAsking] = useState(false);
-  return (
-    <>
-      <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
-        Delete source
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={`Delete ${source.name}?`}
-          action="Delete"
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await headwater.sources.delete(source.id);
-            toast(`${source.name} is deleted.`, "good");
-            route(to("/sources"));
-          }}
-        >
-          <p>Its endpoint, its timer, its subscriptions and its events are gone for good.</p>
-        </Confirm>
-      )}
-    </>
   );
 }

@@ -1,40 +1,18 @@
-import { useMemo } from "preact/hooks";
 import { type Hour, readStats } from "../api/calls";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { useFilters } from "../lib/address";
-import { count, duration } from "../lib/format";
-import { Card } from "../ui/basics";
-import type { ChartProps, Series } from "../ui/chart";
-import { later } from "../ui/later";
+import { count, duration, successRate } from "../lib/format";
 import { Loaded, NothingYet } from "../ui/states";
+import { Tile } from "../ui/tile";
 import { Dropped } from "./dropped";
-
-const Chart = later<ChartProps>(async () => (await import("../ui/chart")).Chart);
+import { HourChart } from "./hour-chart";
 
 const RANGES = [
   ["24", "24 hours"],
   ["168", "7 days"],
   ["720", "30 days"],
 ] as const;
-
-export function Tile({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
-  return (
-    <div class="card tile">
-      <div class="label">{label}</div>
-      <div class="value">{value}</div>
-      {note && <div class="note">{note}</div>}
-    </div>
-  );
-}
-
-/** Deliveries that arrived, of those that ended; in percent. */
-export function successRate({ delivered, failed }: Pick<Hour, "delivered" | "failed">): string {
-  const ended = delivered + failed;
-  if (ended === 0) return "–";
-  const percent = (100 * delivered) / ended;
-  return `${percent === 100 || percent < 10 ? Math.round(percent) : percent.toFixed(1)}%`;
-}
 
 interface StatsChartsProps {
   of: string;
@@ -115,47 +93,6 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
           </>
         )}
       </Loaded>
-    </div>
-  );
-}
-
-export function HourChart({ rows, kind }: { rows: Hour[]; kind: "source" | "listener" | "account" }) {
-  const times = useMemo(() => rows.map(row => row.at), [rows]);
-  const events = useMemo<Series[]>(() => {
-    const line = (
-      label: string,
-      color: string,
-      field: "emitted" | "delivered" | "failed" | "run_errors",
-    ): Series => ({
-      label,
-      color,
-      values: rows.map(row => row[field]),
-      isBar: true,
-    });
-    const first = kind === "listener" ? [] : [{ ...line("Emitted", "--info", "emitted"), isBar: false }];
-    return [
-      ...first,
-      line("Delivered", "--accent-fill", "delivered"),
-      line("Failed", "--bad-fill", "failed"),
-    ];
-  }, [rows]);
-  const times95 = useMemo<Series[]>(
-    () => [
-      { label: "Median", color: "--accent-fill", values: rows.map(row => row.p50_ms) },
-      { label: "95th percentile", color: "--warn", values: rows.map(row => row.p95_ms) },
-    ],
-    [rows],
-  );
-  return (
-    <div class={kind === "account" ? "" : "columns"}>
-      <Card title="Events per hour">
-        <Chart times={times} series={events} format={count} label="Events per hour" />
-      </Card>
-      {kind !== "account" && (
-        <Card title="Response time of deliveries">
-          <Chart times={times} series={times95} format={duration} label="Response time of deliveries" />
-        </Card>
-      )}
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { duration } from "../lib/format";
+import { duration, successRate } from "../lib/format";
 import { Button, Page, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
@@ -17,7 +17,6 @@ import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { faultsOf } from "./listener-settings";
-import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 
