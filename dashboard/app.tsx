@@ -2,9 +2,10 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso/router";
 import { isSignedOut } from "./api/client";
-import { loadMe, mayBeSignedIn, me, orgId, orgName } from "./api/session";
+import { loadMe, mayBeSignedIn, me, orgName } from "./api/session";
 import { BASE, to } from "./lib/address";
 import { focusMain } from "./lib/focus";
+import { orgId } from "./lib/shown-account";
 import { Deliveries } from "./screens/deliveries";
 import { Overview } from "./screens/overview";
 import { SignIn } from "./screens/sign-in";
@@ -14,6 +15,8 @@ import { LinkButton, Page } from "./ui/basics";
 import { later } from "./ui/later";
 import { Shell } from "./ui/shell";
 import { Failed, NothingYet } from "./ui/states";
+
+const PREFETCH_MS = 1500;
 
 /** Screens that a visit rarely begins with are one more file. */
 const more = (name: keyof typeof import("./screens/more")) =>
@@ -69,34 +72,40 @@ function Door() {
   return <Shell>{isOutside ? <NoMember /> : <Screens key={orgId.value ?? ""} />}</Shell>;
 }
 
-const Screens = () => (
-  <Router onRouteChange={focusMain}>
-    <Route path={BASE} component={Overview} />
-    <Route path={`${BASE}/start`} component={Start} />
-    <Route path={`${BASE}/sources`} component={Sources} />
-    <Route path={`${BASE}/sources/new`} component={NewSource} />
-    <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
-    <Route path={`${BASE}/components/:id?`} component={Components} />
-    <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
-    <Route path={`${BASE}/connections`} component={Connections} />
-    <Route path={`${BASE}/webhooks`} component={Webhooks} />
-    <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
-    <Route path={`${BASE}/destinations`} component={Destinations} />
-    <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
-    <Route path={`${BASE}/deliveries`} component={Deliveries} />
-    <Route path={`${BASE}/deliveries/:id`} component={Delivery} />
-    <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
-    <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
-    <Route path={`${BASE}/subscriptions/:id`} component={Subscription} />
-    <Route path={`${BASE}/echo/:id`} component={Echo} />
-    <Route path={`${BASE}/keys`} component={Keys} />
-    <Route path={`${BASE}/sessions`} component={Sessions} />
-    <Route path={`${BASE}/alerts`} component={Alerts} />
-    <Route path={`${BASE}/usage`} component={Usage} />
-    <Route path={`${BASE}/organization`} component={Organization} />
-    <Route default component={NotFound} />
-  </Router>
-);
+function Screens() {
+  // What is one click away, once the first screen is drawn.
+  useEffect(() => {
+    setTimeout(() => void import("./screens/more"), PREFETCH_MS);
+  }, []);
+  return (
+    <Router onRouteChange={focusMain}>
+      <Route path={BASE} component={Overview} />
+      <Route path={`${BASE}/start`} component={Start} />
+      <Route path={`${BASE}/sources`} component={Sources} />
+      <Route path={`${BASE}/sources/new`} component={NewSource} />
+      <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
+      <Route path={`${BASE}/components/:id?`} component={Components} />
+      <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
+      <Route path={`${BASE}/connections`} component={Connections} />
+      <Route path={`${BASE}/webhooks`} component={Webhooks} />
+      <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
+      <Route path={`${BASE}/destinations`} component={Destinations} />
+      <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
+      <Route path={`${BASE}/deliveries`} component={Deliveries} />
+      <Route path={`${BASE}/deliveries/:id`} component={Delivery} />
+      <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
+      <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
+      <Route path={`${BASE}/subscriptions/:id`} component={Subscription} />
+      <Route path={`${BASE}/echo/:id`} component={Echo} />
+      <Route path={`${BASE}/keys`} component={Keys} />
+      <Route path={`${BASE}/sessions`} component={Sessions} />
+      <Route path={`${BASE}/alerts`} component={Alerts} />
+      <Route path={`${BASE}/usage`} component={Usage} />
+      <Route path={`${BASE}/organization`} component={Organization} />
+      <Route default component={NotFound} />
+    </Router>
+  );
+}
 
 /** For somebody who left an organization, was removed, or followed a link to one of others. */
 const NoMember = () => (

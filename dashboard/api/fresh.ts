@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef } from "preact/hooks";
+import { orgId } from "../lib/shown-account";
 import { useLive } from "./live";
 import type { Resource } from "./resource";
-import { orgId } from "./session";
 
 type Reloadable = Pick<Resource<unknown>, "data" | "isLoading" | "reload">;
 

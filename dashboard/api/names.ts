@@ -1,7 +1,8 @@
 import { signal } from "@preact/signals";
+import { orgId } from "../lib/shown-account";
 import type { List } from "./client";
 import { readPages } from "./pages";
-import { inAccount, orgId } from "./session";
+import { inAccount } from "./session";
 
 interface Named {
   id: string;

@@ -1,11 +1,9 @@
 import { computed, signal } from "@preact/signals";
+import { orgId } from "../lib/shown-account";
 import { clientOf, headwater, isSignedOut, type Schemas } from "./client";
 
 /** The signed-in user; null until it is known. */
 export const me = signal<Schemas["CurrentUser"] | null>(null);
-
-/** The organization whose things are shown; null: the user's own. Part of every address as `org`. */
-export const orgId = signal<string | null>(new URLSearchParams(location.search).get("org"));
 
 /** Undefined until it is known, and for an organization of others. */
 export const orgName = computed(() => me.value?.orgs.find(one => one.id === orgId.value)?.name);

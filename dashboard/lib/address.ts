@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso/router";
-import { orgId } from "../api/session";
+import { orgId } from "./shown-account";
 
 export const BASE = "/dashboard";
 

@@ -1,4 +1,4 @@
-import { orgId } from "../api/session";
+import { orgId } from "./shown-account";
 
 /** Quotes a text for a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -2,8 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { messageOf, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
-import { inAccount, orgId } from "../api/session";
+import { inAccount } from "../api/session";
 import { to } from "../lib/address";
+import { orgId } from "../lib/shown-account";
 import { type Choice, Select } from "../ui/form";
 
 type Connection = Schemas["Connection"];

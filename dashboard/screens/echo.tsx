@@ -1,11 +1,11 @@
 import { useRoute } from "preact-iso/router";
 import { headwater } from "../api/client";
+import { useOwnAccount } from "../api/own-account";
 import { useResource } from "../api/resource";
 import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to, useFilters } from "../lib/address";
 import { postCommand } from "../lib/curl";
 import { clockTime, exactTime } from "../lib/format";
-import { useOwnAccount } from "../lib/own-account";
 import { Badge, Card, Copyable, Page } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { NothingYet } from "../ui/states";

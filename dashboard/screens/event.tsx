@@ -7,10 +7,10 @@ import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { nameOf } from "../api/names";
 import { type Resource, useResource } from "../api/resource";
-import { orgId } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { counted, duration, sentence, words } from "../lib/format";
+import { orgId } from "../lib/shown-account";
 import {
   Badge,
   Button,

@@ -2,7 +2,7 @@ import type { Page, Schemas } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import type { Resource } from "../api/resource";
-import { orgId } from "../api/session";
+import { orgId } from "../lib/shown-account";
 
 type Delivery = Schemas["Delivery"];
 

@@ -1,10 +1,11 @@
 import { readStats } from "../api/calls";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
-import { inAccount, me, orgId, orgName } from "../api/session";
+import { inAccount, me, orgName } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count, successRate } from "../lib/format";
+import { orgId } from "../lib/shown-account";
 import { Bars } from "../ui/bars";
 import { Badge, LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, Loading, NothingYet } from "../ui/states";

@@ -1,13 +1,13 @@
 import { useRoute } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
+import { useOwnAccount } from "../api/own-account";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { updateSource } from "../api/source";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
 import { bytes, duration, words } from "../lib/format";
-import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, Card, Copyable, CopyBlock, Page, Tabs, Time } from "../ui/basics";
 import { later } from "../ui/later";
 import { List } from "../ui/list";

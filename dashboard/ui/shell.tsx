@@ -2,8 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { isReachable } from "../api/client";
-import { hadOrgs, me, orgId, signOutEverywhere } from "../api/session";
+import { hadOrgs, me, signOutEverywhere } from "../api/session";
 import { BASE, to } from "../lib/address";
+import { orgId } from "../lib/shown-account";
 import { isDark, switchTheme, theme } from "../lib/theme";
 import { Button } from "./basics";
 import { Confirm } from "./dialog";
@@ -11,8 +12,6 @@ import { Select } from "./form";
 import { Icon, type IconName, Logo } from "./icon";
 import { Toasts } from "./toasts";
 import { leaveNow, leaveThen, useLeaving, waiting } from "./unsaved";
-
-const PREFETCH_MS = 1500;
 
 interface Entry {
   path: string;
@@ -59,10 +58,6 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
-  // What is one click away, once the first screen is drawn.
-  useEffect(() => {
-    setTimeout(() => void import("../screens/more"), PREFETCH_MS);
-  }, []);
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>

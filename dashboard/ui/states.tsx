@@ -2,7 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ApiError, isReachable, messageOf } from "../api/client";
 import type { Resource } from "../api/resource";
-import { loadMe, orgId } from "../api/session";
+import { loadMe } from "../api/session";
+import { orgId } from "../lib/shown-account";
 import { Button, CopyBlock, Notice } from "./basics";
 import { Icon, type IconName } from "./icon";
 

@@ -40,15 +40,18 @@ interface Import {
   to: string;
 }
 
-/** Imports between files of src/, type-only ones included. */
-const imports: Import[] = filesOf("src")
-  .filter(file => /\.[cm]?[jt]s$/.test(file))
-  .flatMap(from =>
-    [...read(from).matchAll(IMPORT)]
-      .map(([, static_, dynamic]) => normalize(join(dirname(from), static_ ?? dynamic ?? "")))
-      .map(to => ({ from, to })),
-  )
-  .filter(({ to }) => to.startsWith("src/"));
+/** Imports between files of a folder, those of types and those of what is loaded later included. */
+const importsWithin = (folder: string): Import[] =>
+  filesOf(folder)
+    .filter(file => /\.[cm]?[jt]sx?$/.test(file))
+    .flatMap(from =>
+      [...read(from).matchAll(IMPORT)]
+        .map(([, static_, dynamic]) => normalize(join(dirname(from), static_ ?? dynamic ?? "")))
+        .map(to => ({ from, to })),
+    )
+    .filter(({ to }) => to.startsWith(`${folder}/`));
+
+const imports = importsWithin("src");
 
 describe("the import order", () => {
   it("is the same in docs/architecture.md and in .dependency-cruiser.cjs", () => {
@@ -75,7 +78,31 @@ describe("the import order", () => {
   });
 
   it("has no circle of folders", () => {
-    expect(circles(imports)).to.deep.equal([]);
+    expect(circles(imports, file => entryOf(file) ?? file)).to.deep.equal([]);
+  });
+});
+
+describe("the dashboard", () => {
+  /** What stands before the screens; each imports only those before it. */
+  const FOLDERS = ["lib", "api", "ui", "editor", "screens"];
+  const within = importsWithin("dashboard");
+
+  it("has no import that goes upward, not even of what is loaded later", () => {
+    expect(within.length).to.be.greaterThan(500);
+    // Files of no folder start the application, and import all of them.
+    const rank = (file: string) => {
+      const at = FOLDERS.indexOf(file.split("/")[1] ?? "");
+      return at < 0 ? FOLDERS.length : at;
+    };
+    const upward = within
+      .filter(({ from, to }) => rank(to) > rank(from))
+      .map(({ from, to }) => `${from} -> ${to}`);
+    expect(upward).to.deep.equal([]);
+  });
+
+  it("has no circle of files", () => {
+    // Imports name files without their ends.
+    expect(circles(within, file => file.replace(/\.tsx?$/, ""))).to.deep.equal([]);
   });
 });
 
@@ -89,11 +116,14 @@ describe("README.md", () => {
   });
 });
 
-/** Returns the circles of entries, each as the names of its members: those that reach each other by imports. */
-function circles(all: Import[]): string[] {
+/**
+ * Returns the circles of files, each as the names of its members: those that reach each other by imports. Files with one name
+ * count as one.
+ */
+function circles(all: Import[], nameOf: (file: string) => string): string[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of all) {
-    const [a, b] = [entryOf(from) ?? from, entryOf(to) ?? to];
+    const [a, b] = [nameOf(from), nameOf(to)];
     if (a !== b) next.set(a, (next.get(a) ?? new Set()).add(b));
   }
   const reached = new Map([...next.keys()].map(start => [start, reachedFrom(start, next)]));

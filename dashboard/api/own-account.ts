@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { me, orgId } from "../api/session";
+import { orgId } from "../lib/shown-account";
+import { me } from "./session";
 
 /**
  * Shows a thing that was opened by its address in the account that owns it: what a screen lists, makes and runs beside it
