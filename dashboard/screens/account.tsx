@@ -31,13 +31,12 @@ import { Bars } from "../ui/bars";
 import { Badge, Button, Card, CopyBlock, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { Failed, Loaded, Loading, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { Tile } from "../ui/tile";
 import { toast } from "../ui/toasts";
-import { faultsOf } from "./listener-settings";
 
 export function Keys() {
   const { filters, resource } = usePaged(listKeys);

@@ -8,9 +8,9 @@ import { inAccount } from "../api/session";
 import { orgId } from "../lib/shown-account";
 import { Button, Notice } from "../ui/basics";
 import { type Choice, Select, TextField } from "../ui/form";
+import { faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { ComponentFields, type Deployed, NOT_DEPLOYED, useComponentForm } from "./component-form";
-import { faultsOf } from "./listener-settings";
 import { propFaults } from "./source-settings";
 
 /** As a response shows the settings of an action. */

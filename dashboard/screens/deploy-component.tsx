@@ -7,11 +7,10 @@ import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { Button, Card, Copyable, Page } from "../ui/basics";
 import { TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { ComponentFields, useComponentForm, useNewValues } from "./component-form";
-import { faultsOf } from "./listener-settings";
 import { propFaults } from "./source-settings";
 
 type Component = Schemas["Component"];

@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client";
 import { TextField } from "../ui/form";
-import type { FaultOf } from "./listener-settings";
+import type { FaultOf } from "../ui/form-fault";
 
 export type StoredDestination = Schemas["Destination"];
 export type Kind = StoredDestination["kind"];

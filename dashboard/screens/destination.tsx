@@ -6,6 +6,7 @@ import { useOwnAccount } from "../api/own-account";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
 import { Copyable, Page, Tabs } from "../ui/basics";
+import { faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { ActionFields, type StoredAction, useActionForm } from "./action-form";
 import {
@@ -19,7 +20,7 @@ import {
 } from "./destination-fields";
 import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
-import { faultsOf, ListenerSettings } from "./listener-settings";
+import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { WebhookBadge } from "./webhook-parts";
 

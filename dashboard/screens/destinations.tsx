@@ -8,7 +8,7 @@ import { apiCommand } from "../lib/curl";
 import { Button, Page } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
@@ -22,7 +22,6 @@ import {
   settingsOf,
   type Typed,
 } from "./destination-fields";
-import { faultsOf } from "./listener-settings";
 import { WebhookBadge } from "./webhook-parts";
 
 /** What events go to besides webhooks: streams, queues, buckets, actions. */

@@ -6,10 +6,9 @@ import { Button } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { EventRules, rulesOf, type TypedRules, typedRules } from "./event-rules";
-import { faultsOf } from "./listener-settings";
 
 interface EditProps {
   connection: Schemas["Connection"];

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { ApiError } from "../api/client";
 import { type Edits, saveEdits, useEdits } from "../api/edits";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
 import type { Resource } from "../api/resource";
@@ -10,25 +9,11 @@ import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
 import { Check, TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 
 const numberOf = (text: unknown): number | null => (String(text).trim() === "" ? null : Number(text));
-
-/** What is wrong with the field of this name. */
-export type FaultOf = (path: string) => string | undefined;
-
-/** Of a field that has fields itself, such as custom headers, the first fault with its name. */
-export const faultsOf =
-  (fault: unknown): FaultOf =>
-  path => {
-    const faults = fault instanceof ApiError ? fault.errors : [];
-    const own = faults.find(one => one.path === path);
-    if (own) return own.message;
-    const inner = faults.find(one => one.path.startsWith(path) && /[.[]/.test(one.path.charAt(path.length)));
-    return inner && `${inner.path.slice(path.length).replace(/^\./, "")} ${inner.message}`;
-  };
 
 /** The fields that every listener has, and what they are called. */
 const LABELS: Record<string, string> = {

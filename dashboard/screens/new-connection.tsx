@@ -5,11 +5,10 @@ import { inAccount } from "../api/session";
 import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { type FaultOf, FormFault, faultsOf } from "../ui/form-fault";
 import { leaveFor } from "../ui/unsaved";
 import { ANY_APP } from "./account-field";
 import { EventRules, rulesOf, typedRules } from "./event-rules";
-import { type FaultOf, faultsOf } from "./listener-settings";
 
 const KEYS = "";
 

@@ -11,11 +11,10 @@ import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
-import { faultsOf } from "./listener-settings";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propLabel } from "./prop-form";
 

@@ -12,11 +12,10 @@ import { duration, successRate } from "../lib/format";
 import { Button, Page, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
-import { FormFault } from "../ui/form-fault";
+import { FormFault, faultsOf } from "../ui/form-fault";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
-import { faultsOf } from "./listener-settings";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 

@@ -3,6 +3,20 @@ import { ApiError, messageOf } from "../api/client";
 import { sentence } from "../lib/format";
 import { Notice } from "./basics";
 
+/** What is wrong with the field of this name. */
+export type FaultOf = (path: string) => string | undefined;
+
+/** Of a field that has fields itself, such as custom headers, the first fault with its name. */
+export const faultsOf =
+  (fault: unknown): FaultOf =>
+  path => {
+    const faults = fault instanceof ApiError ? fault.errors : [];
+    const own = faults.find(one => one.path === path);
+    if (own) return own.message;
+    const inner = faults.find(one => one.path.startsWith(path) && /[.[]/.test(one.path.charAt(path.length)));
+    return inner && `${inner.path.slice(path.length).replace(/^\./, "")} ${inner.message}`;
+  };
+
 interface FormFaultProps {
   fault: unknown;
   /** Whether a field of the form shows what is wrong with this path. */
