@@ -1,5 +1,4 @@
 /** Everything that is loaded when it is first shown, apart from the editor and the charts. */
-export { Keys, Organization, Sessions, Usage } from "./account";
 export { Alerts } from "./alerts";
 export { Components } from "./components";
 export { Connections } from "./connections";
@@ -9,13 +8,17 @@ export { Destination } from "./destination";
 export { Destinations } from "./destinations";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
+export { Keys } from "./keys";
 export { NewSource } from "./new-source";
+export { Organization } from "./organization";
 export { ReplayDialog } from "./replay-dialog";
+export { Sessions } from "./sessions";
 export { SourceCode } from "./source-code";
 export { SourceSettings } from "./source-settings";
 export { Start } from "./start";
 export { StatsCharts } from "./stats";
 export { Subscription } from "./subscription";
 export { Subscriptions } from "./subscriptions";
+export { Usage } from "./usage";
 export { Webhook } from "./webhook";
 export { Webhooks } from "./webhooks";

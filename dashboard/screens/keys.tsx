@@ -1,0 +1,164 @@
+import { useState } from "preact/hooks";
+import { createKey, listKeys, listSessions, revokeKey } from "../api/calls";
+import type { Schemas } from "../api/client";
+import { usePaged } from "../api/paged";
+import { useResource } from "../api/resource";
+import { apiCommand } from "../lib/curl";
+import { Badge, Button, CopyBlock, Notice, Page, Time } from "../ui/basics";
+import { Confirm, Dialog } from "../ui/dialog";
+import { TextField } from "../ui/form";
+import { FormFault, faultsOf } from "../ui/form-fault";
+import { List } from "../ui/list";
+import { NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
+
+/** The keys of the user: make one, which is shown once, or revoke one. */
+export function Keys() {
+  const { filters, resource } = usePaged(listKeys);
+  const sessions = useResource(call => listSessions({ limit: 100 }, call), []);
+  const currentKey = sessions.data?.data.find(one => one.current)?.key_id;
+  const [isNew, setNew] = useState(false);
+  const [revoked, setRevoked] = useState<Schemas["ApiKey"] | null>(null);
+  return (
+    <Page
+      title="API keys"
+      about="What programs sign in with. A key can do everything that you can."
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
+          New key
+        </Button>
+      }
+    >
+      <section class="card">
+        <List
+          resource={resource}
+          filters={filters}
+          empty={
+            <NothingYet
+              icon="key"
+              title="No keys"
+              command={apiCommand("/api_keys", { method: "POST", body: { name: "laptop" } })}
+            >
+              A program needs a key:
+            </NothingYet>
+          }
+        >
+          {rows => (
+            <Table heads={["Key", "State", "Last use", "Created", ""]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <span class="title">{row.name || "Without a name"}</span>
+                    <div class="sub mono">{row.prefix ? `${row.prefix}…` : row.id}</div>
+                  </td>
+                  <td>
+                    <Badge tone={row.revoked_at === null ? "good" : "none"}>
+                      {row.revoked_at === null ? "Valid" : "Revoked"}
+                    </Badge>{" "}
+                    {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
+                    {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
+                  </td>
+                  <td data-label="Last use">
+                    {row.last_used_at === null ? (
+                      <span class="muted">never</span>
+                    ) : (
+                      <Time ms={row.last_used_at * 1000} />
+                    )}
+                  </td>
+                  <td data-label="Created">
+                    <Time ms={row.created_at * 1000} />
+                  </td>
+                  <td>
+                    {row.revoked_at === null && (
+                      <div class="row end">
+                        <Button isSmall kind="danger" onClick={() => setRevoked(row)}>
+                          Revoke
+                        </Button>
+                      </div>
+                    )}
+                  </td>
+                </>
+              )}
+            </Table>
+          )}
+        </List>
+      </section>
+      {isNew && (
+        <NewKey
+          onClose={() => {
+            setNew(false);
+            resource.reload();
+          }}
+        />
+      )}
+      {revoked && (
+        <Confirm
+          title={`Revoke ${revoked.name || revoked.prefix || "this key"}?`}
+          action="Revoke"
+          onClose={() => setRevoked(null)}
+          onConfirm={async () => {
+            await revokeKey(revoked.id);
+            resource.reload();
+          }}
+        >
+          <p>Programs that use it get 401 from now on, and sessions that began with it end.</p>
+          {revoked.id === currentKey && (
+            <Notice tone="warn">It is the key of this session: you will be signed out.</Notice>
+          )}
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function NewKey({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [key, setKey] = useState("");
+  const [fault, setFault] = useState<unknown>();
+  const create = async () => {
+    setFault(undefined);
+    try {
+      setKey((await createKey(name)).api_key);
+    } catch (error) {
+      setFault(error);
+    }
+  };
+  return (
+    <Dialog hasSecret={key !== ""} title={key ? "Keep this key" : "New API key"} onClose={onClose}>
+      {key ? (
+        <>
+          <Notice tone="warn">It is shown only now.</Notice>
+          <CopyBlock text={key} label="API key" />
+          <div class="row end">
+            <Button kind="primary" onClick={onClose}>
+              I have kept it
+            </Button>
+          </div>
+        </>
+      ) : (
+        <form
+          class="form"
+          onSubmit={event => {
+            event.preventDefault();
+            void create();
+          }}
+        >
+          <FormFault fault={fault} isShown={path => path === "name"} />
+          <TextField
+            label="Name"
+            value={name}
+            onInput={setName}
+            fault={faultsOf(fault)("name")}
+            hint="What it is for, such as a laptop or a server."
+          />
+          <div class="row end">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" kind="primary">
+              Create key
+            </Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,75 @@
+import { endSession, listSessions } from "../api/calls";
+import type { Schemas } from "../api/client";
+import { usePaged } from "../api/paged";
+import { signOutEverywhere } from "../api/session";
+import { Badge, Button, Page, Time } from "../ui/basics";
+import { List } from "../ui/list";
+import { NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
+
+/** The browsers in which the user is signed in. */
+export function Sessions() {
+  const { filters, resource } = usePaged(listSessions);
+  const end = async (session: Schemas["Session"]) => {
+    if (session.current) return await signOutEverywhere();
+    await endSession(session.id);
+    resource.reload();
+  };
+  return (
+    <Page title="Sessions" about="Browsers that are signed in to your account.">
+      <section class="card">
+        <List
+          resource={resource}
+          filters={filters}
+          empty={
+            <NothingYet icon="monitor" title="No sessions" command="bin/headwater dashboard">
+              This command prints a link that signs in once:
+            </NothingYet>
+          }
+        >
+          {rows => (
+            <Table heads={["Browser", "Last use", "Ends", ""]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <span class="title">{browserOf(row.user_agent)}</span>{" "}
+                    {row.current && <Badge tone="accent">This one</Badge>}
+                    <div class="sub" title={row.user_agent}>
+                      {row.id}
+                    </div>
+                  </td>
+                  <td data-label="Last use">
+                    <Time ms={row.last_used_at * 1000} />
+                  </td>
+                  <td data-label="Ends">
+                    <Time ms={row.expires_at * 1000} />
+                  </td>
+                  <td>
+                    <div class="row end">
+                      <Button isSmall kind="danger" onClick={() => end(row)}>
+                        {row.current ? "Sign out" : "End"}
+                      </Button>
+                    </div>
+                  </td>
+                </>
+              )}
+            </Table>
+          )}
+        </List>
+      </section>
+    </Page>
+  );
+}
+
+const SYSTEMS = ["Windows", "Mac OS X", "Android", "iPhone", "iPad", "Linux"];
+const BROWSERS = ["Firefox", "Edg", "HeadlessChrome", "Chrome", "Safari", "curl"];
+
+/** "Chrome on Linux", of a text that the browser sent. */
+function browserOf(agent: string): string {
+  const browser = BROWSERS.find(one => agent.includes(one))
+    ?.replace("Edg", "Edge")
+    .replace("HeadlessChrome", "Chrome");
+  const system = SYSTEMS.find(one => agent.includes(one))?.replace("Mac OS X", "macOS");
+  if (!browser) return agent.slice(0, 60) || "Unknown browser";
+  return system ? `${browser} on ${system}` : browser;
+}
