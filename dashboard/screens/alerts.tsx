@@ -7,11 +7,11 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { sentence, words } from "../lib/format";
 import { orgId } from "../lib/shown-account";
-import { Badge, Card, Page, Time } from "../ui/basics";
+import { Badge, Card, Time } from "../ui/basics";
 import { Select } from "../ui/form";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { Loaded, NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
+import type { Column } from "../ui/table";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
 
@@ -45,6 +45,25 @@ const Subject = ({ id, name }: { id: string; name: string | null }) =>
     <Thing id={id} />
   );
 
+const alertOf = ({ event }: Schemas["EventSummary"]) => event as unknown as Alert;
+
+const COLUMNS: Column<Schemas["EventSummary"]>[] = [
+  {
+    head: "Alert",
+    cell: row => <Badge tone={TONES[alertOf(row).type] ?? "bad"}>{nameOfType(alertOf(row).type)}</Badge>,
+  },
+  {
+    head: "About",
+    label: "about",
+    cell: row => {
+      const { subject } = alertOf(row);
+      return subject ? <Subject {...subject} /> : <span class="muted">this account</span>;
+    },
+  },
+  { head: "What happened", cell: row => sentence(alertOf(row).message) },
+  { head: "Time", cell: row => <Time ms={row.indexed_at_ms} /> },
+];
+
 /** The last alerts of the account, and whether the user gets mails about them. */
 export function Alerts() {
   // Whole: a message is longer than what a summary has of it.
@@ -53,52 +72,26 @@ export function Alerts() {
   );
   const account = orgId.value ?? me.value?.id ?? "u_…";
   return (
-    <Page
+    <ListScreen
       title="Alerts"
       about="What you should know of: webhooks and sources that fail, and quotas that run out."
-    >
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="check"
-              title="No alerts"
-              command={apiCommand(
-                `/subscriptions?emitter_id=${account}&event_name=$alerts&listener_id=wh_…`,
-                { method: "POST" },
-              )}
-            >
-              A webhook receives alerts, too, with a subscription:
-            </NothingYet>
-          }
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="check"
+          title="No alerts"
+          command={apiCommand(`/subscriptions?emitter_id=${account}&event_name=$alerts&listener_id=wh_…`, {
+            method: "POST",
+          })}
         >
-          {rows => (
-            <Table heads={["Alert", "About", "What happened", "Time"]} rows={rows}>
-              {({ indexed_at_ms, event }) => {
-                const { type, subject, message } = event as unknown as Alert;
-                return (
-                  <>
-                    <td>
-                      <Badge tone={TONES[type] ?? "bad"}>{nameOfType(type)}</Badge>
-                    </td>
-                    <td data-label="about">
-                      {subject ? <Subject {...subject} /> : <span class="muted">this account</span>}
-                    </td>
-                    <td>{sentence(message)}</td>
-                    <td>
-                      <Time ms={indexed_at_ms} />
-                    </td>
-                  </>
-                );
-              }}
-            </Table>
-          )}
-        </List>
-      </section>
+          A webhook receives alerts, too, with a subscription:
+        </NothingYet>
+      }
+      columns={COLUMNS}
+    >
       <MailSettings />
-    </Page>
+    </ListScreen>
   );
 }
 

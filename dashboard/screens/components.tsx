@@ -10,10 +10,9 @@ import { apiCommand } from "../lib/curl";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { Select } from "../ui/form";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { PartNotice, useFile } from "./component-files";
 import { Editor } from "./source-code";
@@ -35,7 +34,7 @@ function ComponentList() {
     ["type"],
   );
   return (
-    <Page
+    <ListScreen
       title="Components"
       about="Saved code, from which sources and actions are made. Each change of the code is a component of its own."
       actions={
@@ -43,8 +42,7 @@ function ComponentList() {
           New source
         </LinkButton>
       }
-    >
-      <section class="card">
+      head={
         <div class="card-head">
           <h2>Saved components</h2>
           <Select
@@ -59,52 +57,42 @@ function ComponentList() {
             onChange={type => filters.set({ type })}
           />
         </div>
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="box"
-              title="No components yet"
-              command={apiCommand("/components", {
-                method: "POST",
-                body: { component_url: "https://github.com/OWNER/REPO/blob/main/source.mjs" },
-              })}
-            >
-              A component is saved when a source is made from its code. This command saves one from an
-              address:
-            </NothingYet>
-          }
+      }
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="box"
+          title="No components yet"
+          command={apiCommand("/components", {
+            method: "POST",
+            body: { component_url: "https://github.com/OWNER/REPO/blob/main/source.mjs" },
+          })}
         >
-          {rows => (
-            <Table heads={["Component", "Type", "Version", "Props", "Saved"]} rows={rows}>
-              {row => (
-                <>
-                  <td>
-                    <a class="title" href={to(`/components/${row.id}`)}>
-                      {row.name}
-                    </a>
-                    <div class="sub">{row.key ?? row.id}</div>
-                  </td>
-                  <td data-label="Type">
-                    <TypeBadge type={row.type} />
-                  </td>
-                  <td>
-                    <Badge isPlain>{row.version}</Badge>
-                  </td>
-                  <td>
-                    <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>
-                  </td>
-                  <td data-label="Saved">
-                    <Time ms={row.created_at * 1000} />
-                  </td>
-                </>
-              )}
-            </Table>
-          )}
-        </List>
-      </section>
-    </Page>
+          A component is saved when a source is made from its code. This command saves one from an address:
+        </NothingYet>
+      }
+      columns={[
+        {
+          head: "Component",
+          cell: row => (
+            <>
+              <a class="title" href={to(`/components/${row.id}`)}>
+                {row.name}
+              </a>
+              <div class="sub">{row.key ?? row.id}</div>
+            </>
+          ),
+        },
+        { head: "Type", label: true, cell: row => <TypeBadge type={row.type} /> },
+        { head: "Version", cell: row => <Badge isPlain>{row.version}</Badge> },
+        {
+          head: "Props",
+          cell: row => <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>,
+        },
+        { head: "Saved", label: true, cell: row => <Time ms={row.created_at * 1000} /> },
+      ]}
+    />
   );
 }
 

@@ -5,11 +5,10 @@ import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
 import { apiCommand } from "../lib/curl";
 import { words } from "../lib/format";
-import { Badge, Button, Copyable, Notice, Page, Time, type Tone } from "../ui/basics";
+import { Badge, Button, Copyable, Notice, Time, type Tone } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { EditConnection } from "./edit-connection";
 import { NewConnection } from "./new-connection";
@@ -32,69 +31,66 @@ export function Connections() {
     </Button>
   );
   return (
-    <Page
+    <ListScreen
       title="Connections"
       about="Accounts of apps that sources use. Credentials are never shown again."
       actions={connect}
-    >
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="key"
-              title="No connections yet"
-              command={apiCommand("/connections", {
-                method: "POST",
-                body: { app: "weather", fields: { api_key: "…" } },
-              })}
-              action={connect}
-            >
-              A connection has an API key, or the access that an app has granted:
-            </NothingYet>
-          }
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="key"
+          title="No connections yet"
+          command={apiCommand("/connections", {
+            method: "POST",
+            body: { app: "weather", fields: { api_key: "…" } },
+          })}
+          action={connect}
         >
-          {rows => (
-            <Table heads={["Connection", "App", "Health", "Token ends", ""]} rows={rows}>
-              {row => (
-                <>
-                  <td>
-                    <span class="title">{row.name}</span>
-                    <div class="sub mono">{row.id}</div>
-                    {row.endpoint_url && (
-                      <div class="row">
-                        <Copyable text={row.endpoint_url} label="address for its events" />
-                        <Button isSmall onClick={() => setRotated(row)}>
-                          Replace
-                        </Button>
-                      </div>
-                    )}
-                  </td>
-                  <td data-label="App">{row.app}</td>
-                  <td>
-                    <Health connection={row} />
-                  </td>
-                  <td data-label="Token ends">
-                    <Time ms={row.expires_at === null ? null : row.expires_at * 1000} />
-                  </td>
-                  <td>
-                    <div class="row end">
-                      {row.kind === "oauth2" && <Reconnect connection={row} />}
-                      <Button isSmall onClick={() => setEdited(row)}>
-                        Edit
-                      </Button>
-                      <Button isSmall kind="danger" onClick={() => setDeleted(row)}>
-                        Delete
-                      </Button>
-                    </div>
-                  </td>
-                </>
+          A connection has an API key, or the access that an app has granted:
+        </NothingYet>
+      }
+      columns={[
+        {
+          head: "Connection",
+          cell: row => (
+            <>
+              <span class="title">{row.name}</span>
+              <div class="sub mono">{row.id}</div>
+              {row.endpoint_url && (
+                <div class="row">
+                  <Copyable text={row.endpoint_url} label="address for its events" />
+                  <Button isSmall onClick={() => setRotated(row)}>
+                    Replace
+                  </Button>
+                </div>
               )}
-            </Table>
-          )}
-        </List>
-      </section>
+            </>
+          ),
+        },
+        { head: "App", label: true, cell: row => row.app },
+        { head: "Health", cell: row => <Health connection={row} /> },
+        {
+          head: "Token ends",
+          label: true,
+          cell: row => <Time ms={row.expires_at === null ? null : row.expires_at * 1000} />,
+        },
+        {
+          head: "",
+          cell: row => (
+            <div class="row end">
+              {row.kind === "oauth2" && <Reconnect connection={row} />}
+              <Button isSmall onClick={() => setEdited(row)}>
+                Edit
+              </Button>
+              <Button isSmall kind="danger" onClick={() => setDeleted(row)}>
+                Delete
+              </Button>
+            </div>
+          ),
+        },
+      ]}
+    >
       {isNew && (
         <NewConnection
           app={wanted}
@@ -161,7 +157,7 @@ export function Connections() {
           <p>Runs of these sources fail from then on.</p>
         </Confirm>
       )}
-    </Page>
+    </ListScreen>
   );
 }
 

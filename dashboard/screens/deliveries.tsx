@@ -3,16 +3,17 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Button, LinkButton, Page } from "../ui/basics";
+import { Button, LinkButton } from "../ui/basics";
 import { later } from "../ui/later";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { DELIVERY_FILTERS, DeliveryFilters, wanted } from "./delivery-filters";
-import { DeliveryTable } from "./delivery-parts";
+import { deliveryColumns } from "./delivery-parts";
 import { useLiveDeliveries } from "./live-deliveries";
 
 const ReplayDialog = later(async () => (await import("./more")).ReplayDialog);
 
+/** The deliveries of the account as they move, narrowed by filters; what is shown can be sent again. */
 export function Deliveries() {
   const filters = useFilters(DELIVERY_FILTERS);
   const { query } = filters;
@@ -25,7 +26,7 @@ export function Deliveries() {
   );
   useLiveDeliveries(resource, !after && !before);
   return (
-    <Page
+    <ListScreen
       title="Deliveries"
       about="Each event on its way to a webhook or a destination: what was sent, what came back, what is retried."
       actions={
@@ -33,32 +34,27 @@ export function Deliveries() {
           Replay these …
         </Button>
       }
-    >
-      <DeliveryFilters filters={filters} />
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="send"
-              title="Nothing was delivered yet"
-              command={apiCommand("/subscriptions?emitter_id=dc_…&listener_id=wh_…", { method: "POST" })}
-              action={
-                <LinkButton href={to("/start")} kind="primary" icon="play">
-                  Watch a first event
-                </LinkButton>
-              }
-            >
-              A delivery is made for each event that a subscription carries to a webhook. This command
-              subscribes a webhook to a source:
-            </NothingYet>
+      above={<DeliveryFilters filters={filters} />}
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="send"
+          title="Nothing was delivered yet"
+          command={apiCommand("/subscriptions?emitter_id=dc_…&listener_id=wh_…", { method: "POST" })}
+          action={
+            <LinkButton href={to("/start")} kind="primary" icon="play">
+              Watch a first event
+            </LinkButton>
           }
         >
-          {rows => <DeliveryTable rows={rows} />}
-        </List>
-      </section>
+          A delivery is made for each event that a subscription carries to a webhook. This command subscribes
+          a webhook to a source:
+        </NothingYet>
+      }
+      columns={deliveryColumns()}
+    >
       {isReplaying && <ReplayDialog filter={wanted(query)} onClose={() => setReplaying(false)} />}
-    </Page>
+    </ListScreen>
   );
 }

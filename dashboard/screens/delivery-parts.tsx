@@ -4,7 +4,7 @@ import { to } from "../lib/address";
 import { now } from "../lib/clock";
 import { duration } from "../lib/format";
 import { Badge, Time, type Tone } from "../ui/basics";
-import { Table } from "../ui/table";
+import type { Column } from "../ui/table";
 import { Thing } from "../ui/thing";
 
 type Delivery = Schemas["Delivery"];
@@ -41,55 +41,55 @@ export function Status({ attempt, listenerId }: StatusProps) {
   );
 }
 
-interface DeliveryTableProps {
-  rows: Delivery[];
+interface Shown {
   /** False where all of them go to one listener. */
   hasWebhook?: boolean;
   /** False where all of them come from one emitter. */
   hasEmitter?: boolean;
 }
 
-export const DeliveryTable = ({ rows, hasWebhook = true, hasEmitter = true }: DeliveryTableProps) => (
-  <Table
-    heads={["Event", ...(hasWebhook ? ["To"] : []), "State", "Last response", { number: "Attempts" }, "Time"]}
-    rows={rows}
-  >
-    {row => (
+/** The columns of every table of deliveries. */
+export const deliveryColumns = ({ hasWebhook = true, hasEmitter = true }: Shown = {}): Column<Delivery>[] => [
+  {
+    head: "Event",
+    cell: row => (
       <>
-        <td>
-          <a class="title" href={to(`/deliveries/${row.id}`)}>
-            {row.event_name || "Event"} <span class="mono sub">{row.event_id}</span>
-          </a>
-          {hasEmitter && (
-            <div class="sub">
-              from <Thing id={row.emitter_id} />
-            </div>
-          )}
-        </td>
-        {hasWebhook && (
-          <td data-label="to">
-            <Thing id={row.webhook_id} />
-          </td>
+        <a class="title" href={to(`/deliveries/${row.id}`)}>
+          {row.event_name || "Event"} <span class="mono sub">{row.event_id}</span>
+        </a>
+        {hasEmitter && (
+          <div class="sub">
+            from <Thing id={row.emitter_id} />
+          </div>
         )}
-        <td>
-          <DeliveryState state={row.state} />
-          {row.state === "pending" && row.next_attempt_at_ms !== null && row.attempts_made > 0 && (
-            <div class="sub">
-              next <Time ms={Math.max(row.next_attempt_at_ms, now.value)} />
-            </div>
-          )}
-        </td>
-        <td>
-          <Status attempt={row.last_attempt} listenerId={row.webhook_id} />
-          {row.last_attempt && <span class="sub"> {duration(row.last_attempt.latency_ms)}</span>}
-        </td>
-        <td class="number" data-label="Attempts">
-          {row.attempts_made}
-        </td>
-        <td>
-          <Time ms={row.last_attempt?.at_ms ?? row.created_at * 1000} />
-        </td>
       </>
-    )}
-  </Table>
-);
+    ),
+  },
+  ...(hasWebhook ? [TO] : []),
+  {
+    head: "State",
+    cell: row => (
+      <>
+        <DeliveryState state={row.state} />
+        {row.state === "pending" && row.next_attempt_at_ms !== null && row.attempts_made > 0 && (
+          <div class="sub">
+            next <Time ms={Math.max(row.next_attempt_at_ms, now.value)} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    head: "Last response",
+    cell: row => (
+      <>
+        <Status attempt={row.last_attempt} listenerId={row.webhook_id} />
+        {row.last_attempt && <span class="sub"> {duration(row.last_attempt.latency_ms)}</span>}
+      </>
+    ),
+  },
+  { head: "Attempts", isNumber: true, cell: row => row.attempts_made },
+  { head: "Time", cell: row => <Time ms={row.last_attempt?.at_ms ?? row.created_at * 1000} /> },
+];
+
+const TO: Column<Delivery> = { head: "To", label: "to", cell: row => <Thing id={row.webhook_id} /> };

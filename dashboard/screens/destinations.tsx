@@ -5,13 +5,13 @@ import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Button, Page } from "../ui/basics";
+import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
 import { FormFault, faultsOf } from "../ui/form-fault";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
+import type { Column } from "../ui/table";
 import { ActionFields, useActionForm } from "./action-form";
 import {
   DestinationFields,
@@ -34,32 +34,27 @@ export function Destinations() {
     </Button>
   );
   return (
-    <Page
+    <ListScreen
       title="Destinations"
       about="What else events go to: Redis streams, RabbitMQ, S3 buckets, and actions, which run your code for each event."
       actions={create}
-    >
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="database"
-              title="No destinations yet"
-              command={apiCommand("/destinations", { method: "POST", body: EXAMPLE })}
-              action={create}
-            >
-              A destination gets events as a webhook does: retried until they arrive, in order if you like.
-              This command makes one of a Redis stream:
-            </NothingYet>
-          }
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="database"
+          title="No destinations yet"
+          command={apiCommand("/destinations", { method: "POST", body: EXAMPLE })}
+          action={create}
         >
-          {rows => <Rows rows={rows} />}
-        </List>
-      </section>
+          A destination gets events as a webhook does: retried until they arrive, in order if you like. This
+          command makes one of a Redis stream:
+        </NothingYet>
+      }
+      columns={COLUMNS}
+    >
       {filters.query.new === "1" && <NewDestination onClose={() => filters.set({ new: undefined })} />}
-    </Page>
+    </ListScreen>
   );
 }
 
@@ -68,24 +63,21 @@ const EXAMPLE = {
   redis_stream: { url: "rediss://redis.example.com:6380", stream: "orders" },
 };
 
-const Rows = ({ rows }: { rows: StoredDestination[] }) => (
-  <Table heads={["Destination", "Kind", "Health"]} rows={rows}>
-    {row => (
+const COLUMNS: Column<StoredDestination>[] = [
+  {
+    head: "Destination",
+    cell: row => (
       <>
-        <td>
-          <a class="title" href={to(`/destinations/${row.id}`)}>
-            {row.name || row.url}
-          </a>
-          <div class="sub">{row.name ? row.url : row.id}</div>
-        </td>
-        <td data-label="Kind">{labelOf(row.kind)}</td>
-        <td>
-          <WebhookBadge webhook={row} />
-        </td>
+        <a class="title" href={to(`/destinations/${row.id}`)}>
+          {row.name || row.url}
+        </a>
+        <div class="sub">{row.name ? row.url : row.id}</div>
       </>
-    )}
-  </Table>
-);
+    ),
+  },
+  { head: "Kind", label: true, cell: row => labelOf(row.kind) },
+  { head: "Health", cell: row => <WebhookBadge webhook={row} /> },
+];
 
 function NewDestination({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();

@@ -4,13 +4,12 @@ import type { Schemas } from "../api/client";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, CopyBlock, Notice, Page, Time } from "../ui/basics";
+import { Badge, Button, CopyBlock, Notice, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { FormFault, faultsOf } from "../ui/form-fault";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
 
 /** The keys of the user: make one, which is shown once, or revoke one. */
 export function Keys() {
@@ -20,7 +19,7 @@ export function Keys() {
   const [isNew, setNew] = useState(false);
   const [revoked, setRevoked] = useState<Schemas["ApiKey"] | null>(null);
   return (
-    <Page
+    <ListScreen
       title="API keys"
       about="What programs sign in with. A key can do everything that you can."
       actions={
@@ -28,61 +27,63 @@ export function Keys() {
           New key
         </Button>
       }
-    >
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="key"
-              title="No keys"
-              command={apiCommand("/api_keys", { method: "POST", body: { name: "laptop" } })}
-            >
-              A program needs a key:
-            </NothingYet>
-          }
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="key"
+          title="No keys"
+          command={apiCommand("/api_keys", { method: "POST", body: { name: "laptop" } })}
         >
-          {rows => (
-            <Table heads={["Key", "State", "Last use", "Created", ""]} rows={rows}>
-              {row => (
-                <>
-                  <td>
-                    <span class="title">{row.name || "Without a name"}</span>
-                    <div class="sub mono">{row.prefix ? `${row.prefix}…` : row.id}</div>
-                  </td>
-                  <td>
-                    <Badge tone={row.revoked_at === null ? "good" : "none"}>
-                      {row.revoked_at === null ? "Valid" : "Revoked"}
-                    </Badge>{" "}
-                    {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
-                    {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
-                  </td>
-                  <td data-label="Last use">
-                    {row.last_used_at === null ? (
-                      <span class="muted">never</span>
-                    ) : (
-                      <Time ms={row.last_used_at * 1000} />
-                    )}
-                  </td>
-                  <td data-label="Created">
-                    <Time ms={row.created_at * 1000} />
-                  </td>
-                  <td>
-                    {row.revoked_at === null && (
-                      <div class="row end">
-                        <Button isSmall kind="danger" onClick={() => setRevoked(row)}>
-                          Revoke
-                        </Button>
-                      </div>
-                    )}
-                  </td>
-                </>
-              )}
-            </Table>
-          )}
-        </List>
-      </section>
+          A program needs a key:
+        </NothingYet>
+      }
+      columns={[
+        {
+          head: "Key",
+          cell: row => (
+            <>
+              <span class="title">{row.name || "Without a name"}</span>
+              <div class="sub mono">{row.prefix ? `${row.prefix}…` : row.id}</div>
+            </>
+          ),
+        },
+        {
+          head: "State",
+          cell: row => (
+            <>
+              <Badge tone={row.revoked_at === null ? "good" : "none"}>
+                {row.revoked_at === null ? "Valid" : "Revoked"}
+              </Badge>{" "}
+              {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
+              {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
+            </>
+          ),
+        },
+        {
+          head: "Last use",
+          label: true,
+          cell: row =>
+            row.last_used_at === null ? (
+              <span class="muted">never</span>
+            ) : (
+              <Time ms={row.last_used_at * 1000} />
+            ),
+        },
+        { head: "Created", label: true, cell: row => <Time ms={row.created_at * 1000} /> },
+        {
+          head: "",
+          cell: row =>
+            row.revoked_at === null && (
+              <div class="row end">
+                <Button isSmall kind="danger" onClick={() => setRevoked(row)}>
+                  Revoke
+                </Button>
+              </div>
+            ),
+        },
+      ]}
+    >
       {isNew && (
         <NewKey
           onClose={() => {
@@ -107,7 +108,7 @@ export function Keys() {
           )}
         </Confirm>
       )}
-    </Page>
+    </ListScreen>
   );
 }
 

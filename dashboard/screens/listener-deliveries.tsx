@@ -7,7 +7,7 @@ import { Select } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { wanted } from "./delivery-filters";
-import { DeliveryTable } from "./delivery-parts";
+import { deliveryColumns } from "./delivery-parts";
 import { subscribeCommand } from "./listener-health";
 import { useLiveDeliveries } from "./live-deliveries";
 
@@ -50,9 +50,8 @@ export function ListenerDeliveries({ id }: { id: string }) {
             A {isWebhook(id) ? "webhook" : "destination"} receives the events of what it is subscribed to:
           </NothingYet>
         }
-      >
-        {rows => <DeliveryTable rows={rows} hasWebhook={false} />}
-      </List>
+        columns={deliveryColumns({ hasWebhook: false })}
+      />
     </section>
   );
 }

@@ -9,8 +9,9 @@ import { orgId } from "../lib/shown-account";
 import { Bars } from "../ui/bars";
 import { Badge, LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, Loading, NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { Tile } from "../ui/tile";
-import { DeliveryTable } from "./delivery-parts";
+import { deliveryColumns } from "./delivery-parts";
 import { HourChart } from "./hour-chart";
 import { useLiveDeliveries } from "./live-deliveries";
 import { FIRST_SOURCE, triggerOf } from "./sources";
@@ -94,7 +95,7 @@ export function Overview() {
               <Loaded resource={deliveries}>
                 {page =>
                   page.data.length > 0 ? (
-                    <DeliveryTable rows={page.data} />
+                    <Table columns={deliveryColumns()} rows={page.data} />
                   ) : (
                     <p class="card-body muted">Nothing was delivered yet.</p>
                   )

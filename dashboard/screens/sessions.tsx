@@ -2,10 +2,9 @@ import { endSession, listSessions } from "../api/calls";
 import type { Schemas } from "../api/client";
 import { usePaged } from "../api/paged";
 import { signOutEverywhere } from "../api/session";
-import { Badge, Button, Page, Time } from "../ui/basics";
-import { List } from "../ui/list";
+import { Badge, Button, Time } from "../ui/basics";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
 
 /** The browsers in which the user is signed in. */
 export function Sessions() {
@@ -16,48 +15,43 @@ export function Sessions() {
     resource.reload();
   };
   return (
-    <Page title="Sessions" about="Browsers that are signed in to your account.">
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet icon="monitor" title="No sessions" command="bin/headwater dashboard">
-              This command prints a link that signs in once:
-            </NothingYet>
-          }
-        >
-          {rows => (
-            <Table heads={["Browser", "Last use", "Ends", ""]} rows={rows}>
-              {row => (
-                <>
-                  <td>
-                    <span class="title">{browserOf(row.user_agent)}</span>{" "}
-                    {row.current && <Badge tone="accent">This one</Badge>}
-                    <div class="sub" title={row.user_agent}>
-                      {row.id}
-                    </div>
-                  </td>
-                  <td data-label="Last use">
-                    <Time ms={row.last_used_at * 1000} />
-                  </td>
-                  <td data-label="Ends">
-                    <Time ms={row.expires_at * 1000} />
-                  </td>
-                  <td>
-                    <div class="row end">
-                      <Button isSmall kind="danger" onClick={() => end(row)}>
-                        {row.current ? "Sign out" : "End"}
-                      </Button>
-                    </div>
-                  </td>
-                </>
-              )}
-            </Table>
-          )}
-        </List>
-      </section>
-    </Page>
+    <ListScreen
+      title="Sessions"
+      about="Browsers that are signed in to your account."
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet icon="monitor" title="No sessions" command="bin/headwater dashboard">
+          This command prints a link that signs in once:
+        </NothingYet>
+      }
+      columns={[
+        {
+          head: "Browser",
+          cell: row => (
+            <>
+              <span class="title">{browserOf(row.user_agent)}</span>{" "}
+              {row.current && <Badge tone="accent">This one</Badge>}
+              <div class="sub" title={row.user_agent}>
+                {row.id}
+              </div>
+            </>
+          ),
+        },
+        { head: "Last use", label: true, cell: row => <Time ms={row.last_used_at * 1000} /> },
+        { head: "Ends", label: true, cell: row => <Time ms={row.expires_at * 1000} /> },
+        {
+          head: "",
+          cell: row => (
+            <div class="row end">
+              <Button isSmall kind="danger" onClick={() => end(row)}>
+                {row.current ? "Sign out" : "End"}
+              </Button>
+            </div>
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -14,7 +14,7 @@ import { List } from "../ui/list";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
-import { DeliveryTable } from "./delivery-parts";
+import { deliveryColumns } from "./delivery-parts";
 import { Dropped } from "./dropped";
 import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
 import { useLiveRows } from "./live-rows";
@@ -206,7 +206,7 @@ function RecentDeliveries({ id }: { id: string }) {
       <Loaded resource={resource} lines={2}>
         {({ data }) =>
           data.length > 0 ? (
-            <DeliveryTable rows={data} hasEmitter={false} />
+            <Table columns={deliveryColumns({ hasEmitter: false })} rows={data} />
           ) : (
             <p class="card-body muted">
               No event of this source was delivered yet.{" "}
@@ -254,50 +254,36 @@ function Runs({ source }: { source: Detail }) {
             the source listens to{url ? ". This command starts one:" : "."}
           </NothingYet>
         }
-      >
-        {rows => (
-          <Table
-            heads={[
-              "Run",
-              "Outcome",
-              { number: "Emitted" },
-              { number: "Took" },
-              { number: "CPU" },
-              { number: "Memory" },
-              "Ended",
-            ]}
-            rows={rows}
-          >
-            {run => (
+        columns={[
+          {
+            head: "Run",
+            cell: run => (
               <>
-                <td>
-                  <span class="title">{words(run.trigger)}</span>
-                  <div class="sub">{run.id}</div>
-                </td>
-                <td>
-                  <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
-                  {run.error && <div class="sub">{run.error.message}</div>}
-                </td>
-                <td class="number" data-label="Emitted">
-                  {run.emitted}
-                </td>
-                <td class="number" data-label="Took">
-                  {duration(run.duration_ms)}
-                </td>
-                <td class="number" data-label="CPU">
-                  {duration(run.cpu_ms)}
-                </td>
-                <td class="number" data-label="Memory">
-                  {run.memory_bytes === null ? "–" : bytes(run.memory_bytes)}
-                </td>
-                <td>
-                  <Time ms={run.finished_at_ms} />
-                </td>
+                <span class="title">{words(run.trigger)}</span>
+                <div class="sub">{run.id}</div>
               </>
-            )}
-          </Table>
-        )}
-      </List>
+            ),
+          },
+          {
+            head: "Outcome",
+            cell: run => (
+              <>
+                <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
+                {run.error && <div class="sub">{run.error.message}</div>}
+              </>
+            ),
+          },
+          { head: "Emitted", isNumber: true, cell: run => run.emitted },
+          { head: "Took", isNumber: true, cell: run => duration(run.duration_ms) },
+          { head: "CPU", isNumber: true, cell: run => duration(run.cpu_ms) },
+          {
+            head: "Memory",
+            isNumber: true,
+            cell: run => (run.memory_bytes === null ? "–" : bytes(run.memory_bytes)),
+          },
+          { head: "Ended", cell: run => <Time ms={run.finished_at_ms} /> },
+        ]}
+      />
     </section>
   );
 }

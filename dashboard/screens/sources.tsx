@@ -6,11 +6,11 @@ import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
-import { Badge, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Badge, LinkButton, Notice, Time } from "../ui/basics";
 import { Icon } from "../ui/icon";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
+import type { Column } from "../ui/table";
 
 /** What the command that makes a first source sends. */
 export const FIRST_SOURCE = {
@@ -53,6 +53,7 @@ function onlyThose(page: SourcePage, isOurs: (one: Schemas["Source"]) => boolean
   return { data, page_info: { ...WHOLE, count: data.length, total_count: data.length } };
 }
 
+/** The sources of the account, which a search finds by name, id or endpoint. */
 export function Sources() {
   const filters = useFilters(["q", "state"]);
   const { after, before, q = "", state = "" } = filters.query;
@@ -71,7 +72,7 @@ export function Sources() {
   const unread =
     isSearch && resource.data ? resource.data.page_info.total_count - resource.data.data.length : 0;
   return (
-    <Page
+    <ListScreen
       title="Sources"
       about="Component code that runs on a timer, an HTTP request or another event, and emits events."
       actions={
@@ -79,85 +80,81 @@ export function Sources() {
           New source
         </LinkButton>
       }
-    >
-      <search class="filters">
-        <span class="search">
-          <Icon name="search" />
-          <input
-            class="input"
-            type="search"
-            aria-label="Search sources"
-            placeholder="Name, id or endpoint address"
-            value={q}
-            onInput={event => filters.set({ q: event.currentTarget.value })}
-          />
-        </span>
-        <select
-          class="select"
-          aria-label="State"
-          value={state}
-          onChange={event => filters.set({ state: event.currentTarget.value })}
-        >
-          <option value="">Any state</option>
-          <option value="active">Active</option>
-          <option value="inactive">Inactive</option>
-        </select>
-      </search>
-      {unread > 0 && (
-        <Notice>
-          Only the newest {count(resource.data?.data.length ?? 0)} sources were searched; {count(unread)} were
-          not.
-        </Notice>
-      )}
-      <section class="card">
-        <List
-          resource={shown}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="zap"
-              title="No sources yet"
-              command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
-              action={
-                <div class="row">
-                  <LinkButton href={to("/start")} kind="primary" icon="play">
-                    Watch a first event
-                  </LinkButton>
-                  <LinkButton href={to("/sources/new")}>Write one here</LinkButton>
-                </div>
-              }
+      above={
+        <>
+          <search class="filters">
+            <span class="search">
+              <Icon name="search" />
+              <input
+                class="input"
+                type="search"
+                aria-label="Search sources"
+                placeholder="Name, id or endpoint address"
+                value={q}
+                onInput={event => filters.set({ q: event.currentTarget.value })}
+              />
+            </span>
+            <select
+              class="select"
+              aria-label="State"
+              value={state}
+              onChange={event => filters.set({ state: event.currentTarget.value })}
             >
-              A source is a few lines of code that emit events. This command makes one with an HTTP endpoint:
-            </NothingYet>
+              <option value="">Any state</option>
+              <option value="active">Active</option>
+              <option value="inactive">Inactive</option>
+            </select>
+          </search>
+          {unread > 0 && (
+            <Notice>
+              Only the newest {count(resource.data?.data.length ?? 0)} sources were searched; {count(unread)}{" "}
+              were not.
+            </Notice>
+          )}
+        </>
+      }
+      resource={shown}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="zap"
+          title="No sources yet"
+          command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
+          action={
+            <div class="row">
+              <LinkButton href={to("/start")} kind="primary" icon="play">
+                Watch a first event
+              </LinkButton>
+              <LinkButton href={to("/sources/new")}>Write one here</LinkButton>
+            </div>
           }
         >
-          {rows => <SourceTable rows={rows} />}
-        </List>
-      </section>
-    </Page>
+          A source is a few lines of code that emit events. This command makes one with an HTTP endpoint:
+        </NothingYet>
+      }
+      columns={COLUMNS}
+    />
   );
 }
 
-const SourceTable = ({ rows }: { rows: Schemas["Source"][] }) => (
-  <Table heads={["Name", "State", "Runs on", "Changed"]} rows={rows}>
-    {source => (
+const COLUMNS: Column<Schemas["Source"]>[] = [
+  {
+    head: "Name",
+    cell: source => (
       <>
-        <td>
-          <a class="title" href={to(`/sources/${source.id}`)}>
-            {source.name}
-          </a>
-          <div class="sub">{source.id}</div>
-        </td>
-        <td>
-          <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
-        </td>
-        <td>
-          <span class="muted">{triggerOf(source)}</span>
-        </td>
-        <td data-label="Changed">
-          <Time ms={source.updated_at * 1000} />
-        </td>
+        <a class="title" href={to(`/sources/${source.id}`)}>
+          {source.name}
+        </a>
+        <div class="sub">{source.id}</div>
       </>
-    )}
-  </Table>
-);
+    ),
+  },
+  {
+    head: "State",
+    cell: source => (
+      <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
+    ),
+  },
+  { head: "Runs on", cell: source => <span class="muted">{triggerOf(source)}</span> },
+  { head: "Changed", label: true, cell: source => <Time ms={source.updated_at * 1000} /> },
+];

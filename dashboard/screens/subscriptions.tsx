@@ -8,13 +8,12 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Badge, Button, LinkButton, Notice, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm, Dialog } from "../ui/dialog";
 import { Field, TextField } from "../ui/form";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
 import { Thing } from "../ui/thing";
 import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
@@ -22,6 +21,7 @@ import { FunctionBadge, hasDeliveries } from "./subscription";
 
 type Subscription = Schemas["Subscription"];
 
+/** The subscriptions of the account: make one, change its filter, or delete it. */
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
   const { filters, resource } = usePaged((cursor, call) => inAccount().subscriptions.list(cursor, call));
@@ -32,84 +32,64 @@ export function Subscriptions() {
   const edited = useEdited(filters.query.edit, resource.data?.data);
   const close = () =>
     filters.set({ new: undefined, emitter: undefined, listener: undefined, edit: undefined });
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+      New subscription
+    </Button>
+  );
   return (
-    <Page
+    <ListScreen
       title="Subscriptions"
       about="Which events go where, and what a filter leaves out or a function changes."
-      actions={
-        <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
-          New subscription
-        </Button>
-      }
-    >
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="route"
-              title="No subscriptions yet"
-              command={apiCommand("/subscriptions?emitter_id=dc_…&listener_id=wh_…", { method: "POST" })}
-              action={
-                <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
-                  New subscription
-                </Button>
-              }
-            >
-              A subscription carries the events of a source or workflow to a webhook, a destination, another
-              source or a workflow:
-            </NothingYet>
-          }
+      actions={create}
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="route"
+          title="No subscriptions yet"
+          command={apiCommand("/subscriptions?emitter_id=dc_…&listener_id=wh_…", { method: "POST" })}
+          action={create}
         >
-          {rows => (
-            <Table heads={["From", "Channel", "To", "Filter", "Function", ""]} rows={rows}>
-              {row => (
-                <>
-                  <td>
-                    <Thing id={row.emitter_id} />
-                  </td>
-                  <td>
-                    <Badge isPlain>{row.event_name || "default"}</Badge>
-                  </td>
-                  <td data-label="to">
-                    <Thing id={row.listener_id} />
-                  </td>
-                  <td class="filter-cell">
-                    {row.filter ? (
-                      <code>{JSON.stringify(row.filter)}</code>
-                    ) : (
-                      <span class="muted">all events</span>
-                    )}
-                  </td>
-                  <td>
-                    <FunctionBadge subscription={row} />
-                  </td>
-                  <td>
-                    <div class="row end">
-                      <Button isSmall onClick={() => filters.set({ edit: row.id })}>
-                        Filter
-                      </Button>
-                      {hasDeliveries(row) && (
-                        <LinkButton isSmall href={to(`/subscriptions/${row.id}`)}>
-                          Function
-                        </LinkButton>
-                      )}
-                      <Button
-                        isSmall
-                        kind="ghost"
-                        icon="trash"
-                        label="Delete subscription"
-                        onClick={() => setDeleted(row)}
-                      />
-                    </div>
-                  </td>
-                </>
+          A subscription carries the events of a source or workflow to a webhook, a destination, another
+          source or a workflow:
+        </NothingYet>
+      }
+      columns={[
+        { head: "From", cell: row => <Thing id={row.emitter_id} /> },
+        { head: "Channel", cell: row => <Badge isPlain>{row.event_name || "default"}</Badge> },
+        { head: "To", label: "to", cell: row => <Thing id={row.listener_id} /> },
+        {
+          head: "Filter",
+          class: "filter-cell",
+          cell: row =>
+            row.filter ? <code>{JSON.stringify(row.filter)}</code> : <span class="muted">all events</span>,
+        },
+        { head: "Function", cell: row => <FunctionBadge subscription={row} /> },
+        {
+          head: "",
+          cell: row => (
+            <div class="row end">
+              <Button isSmall onClick={() => filters.set({ edit: row.id })}>
+                Filter
+              </Button>
+              {hasDeliveries(row) && (
+                <LinkButton isSmall href={to(`/subscriptions/${row.id}`)}>
+                  Function
+                </LinkButton>
               )}
-            </Table>
-          )}
-        </List>
-      </section>
+              <Button
+                isSmall
+                kind="ghost"
+                icon="trash"
+                label="Delete subscription"
+                onClick={() => setDeleted(row)}
+              />
+            </div>
+          ),
+        },
+      ]}
+    >
       {(isNew || edited) && (
         <Editor
           key={edited?.id ?? "new"}
@@ -136,7 +116,7 @@ export function Subscriptions() {
           <p>Deliveries that wait are cancelled.</p>
         </Confirm>
       )}
-    </Page>
+    </ListScreen>
   );
 }
 

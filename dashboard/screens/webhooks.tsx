@@ -9,16 +9,16 @@ import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration, successRate } from "../lib/format";
-import { Button, Page, Time } from "../ui/basics";
+import { Button, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { FormFault, faultsOf } from "../ui/form-fault";
-import { List } from "../ui/list";
+import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { Table } from "../ui/table";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 
+/** The webhooks of the account, each with its success and its slow responses of the last 24 hours. */
 export function Webhooks() {
   const { filters, resource } = usePaged((cursor, call) => inAccount().webhooks.list(cursor, call));
   useFresh(resource);
@@ -32,86 +32,67 @@ export function Webhooks() {
     const total = totals.data?.get(id);
     return total ? successRate(total) : "–";
   };
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+      New webhook
+    </Button>
+  );
   return (
-    <Page
+    <ListScreen
       title="Webhooks"
       about="Addresses of yours that events are sent to: signed, and retried until they arrive."
-      actions={
-        <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
-          New webhook
-        </Button>
-      }
-    >
-      <section class="card">
-        <List
-          resource={resource}
-          filters={filters}
-          empty={
-            <NothingYet
-              icon="webhook"
-              title="No webhooks yet"
-              command={apiCommand("/webhooks", { method: "POST", body: { url: "https://example.com/hook" } })}
-              action={
-                <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
-                  New webhook
-                </Button>
-              }
-            >
-              A webhook is an address of yours that receives events. The response has the key that signs them,
-              once:
-            </NothingYet>
-          }
+      actions={create}
+      resource={resource}
+      filters={filters}
+      empty={
+        <NothingYet
+          icon="webhook"
+          title="No webhooks yet"
+          command={apiCommand("/webhooks", { method: "POST", body: { url: "https://example.com/hook" } })}
+          action={create}
         >
-          {rows => (
-            <Table
-              heads={[
-                "Webhook",
-                "Health",
-                { number: "Success, 24 h" },
-                { number: "p95, 24 h" },
-                "Failing since",
-                "Will be disabled",
-                "Order and rate",
-              ]}
-              rows={rows}
-            >
-              {row => (
-                <>
-                  <td>
-                    <a class="title" href={to(`/webhooks/${row.id}`)}>
-                      {row.name || row.url}
-                    </a>
-                    {row.name && <div class="sub">{row.url}</div>}
-                  </td>
-                  <td>
-                    <WebhookBadge webhook={row} />
-                  </td>
-                  <td class="number" data-label="Success, 24 h">
-                    {successOf(row.id)}
-                  </td>
-                  <td class="number" data-label="p95, 24 h">
-                    {duration(totals.data?.get(row.id)?.p95_ms ?? null)}
-                  </td>
-                  <td data-label="Failing since">
-                    <Moment seconds={row.failing_since} />
-                  </td>
-                  <td data-label="Will be disabled">
-                    <Moment seconds={row.will_be_disabled_at} />
-                  </td>
-                  <td>
-                    <span class="muted">
-                      {row.ordered ? "in order" : "any order"}
-                      {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
-                    </span>
-                  </td>
-                </>
-              )}
-            </Table>
-          )}
-        </List>
-      </section>
+          A webhook is an address of yours that receives events. The response has the key that signs them,
+          once:
+        </NothingYet>
+      }
+      columns={[
+        {
+          head: "Webhook",
+          cell: row => (
+            <>
+              <a class="title" href={to(`/webhooks/${row.id}`)}>
+                {row.name || row.url}
+              </a>
+              {row.name && <div class="sub">{row.url}</div>}
+            </>
+          ),
+        },
+        { head: "Health", cell: row => <WebhookBadge webhook={row} /> },
+        { head: "Success, 24 h", isNumber: true, cell: row => successOf(row.id) },
+        {
+          head: "p95, 24 h",
+          isNumber: true,
+          cell: row => duration(totals.data?.get(row.id)?.p95_ms ?? null),
+        },
+        { head: "Failing since", label: true, cell: row => <Moment seconds={row.failing_since} /> },
+        {
+          head: "Will be disabled",
+          label: true,
+          cell: row => <Moment seconds={row.will_be_disabled_at} />,
+        },
+        {
+          head: "Order and rate",
+          cell: row => (
+            <span class="muted">
+              {row.ordered ? "in order" : "any order"}
+              {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
+            </span>
+          ),
+        },
+      ]}
+    >
       {filters.query.new === "1" && <NewWebhook onClose={() => filters.set({ new: undefined })} />}
-    </Page>
+    </ListScreen>
   );
 }
 

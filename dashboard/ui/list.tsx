@@ -5,17 +5,18 @@ import type { useFilters } from "../lib/address";
 import { count } from "../lib/format";
 import { Button } from "./basics";
 import { Loaded, NothingMatches } from "./states";
+import { type Column, Table } from "./table";
 
-interface ListProps<Row> {
+export interface ListProps<Row> {
   resource: Resource<Page<Row>>;
   filters: ReturnType<typeof useFilters>;
   /** What to show if there is nothing at all. */
   empty: ComponentChildren;
-  children: (rows: Row[]) => ComponentChildren;
+  columns: Column<Row>[];
 }
 
 /** A page of a list in each of its states, with its pager; the cursors are in the address. */
-export const List = <Row,>({ resource, filters, empty, children }: ListProps<Row>) => (
+export const List = <Row extends { id: string }>({ resource, filters, empty, columns }: ListProps<Row>) => (
   <Loaded resource={resource} lines={6}>
     {page => {
       const isPaged = Boolean(filters.query.after ?? filters.query.before);
@@ -29,7 +30,7 @@ export const List = <Row,>({ resource, filters, empty, children }: ListProps<Row
       return (
         <div aria-busy={resource.isLoading}>
           {page.data.length > 0 ? (
-            children(page.data)
+            <Table columns={columns} rows={page.data} />
           ) : (
             <p class="card-body muted">Nothing on this page{isLast ? "." : "; older ones may match."}</p>
           )}
