@@ -6,8 +6,8 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { Button, Card, Copyable, Page } from "../ui/basics";
-import { TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { ComponentFields, useComponentForm, useNewValues } from "./component-form";
@@ -31,42 +31,34 @@ export function DeployComponent() {
       }
       about={<Copyable text={id} label="id" />}
     >
-      <Loaded resource={resource}>{component => <Form key={component.id} component={component} />}</Loaded>
+      <Loaded resource={resource}>
+        {component => <DeployForm key={component.id} component={component} />}
+      </Loaded>
     </Page>
   );
 }
 
-function Form({ component }: { component: Component }) {
+function DeployForm({ component }: { component: Component }) {
   const { route } = useLocation();
   const [name, setName] = useState("");
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   const asker = useMemo(() => askComponent(component.id), [component.id]);
   const form = useComponentForm(component, asker, useNewValues());
   const isAction = component.type === "action";
   const faults = propFaults(fault);
-  const deploy = async () => {
-    setFault(undefined);
-    const { sources, destinations } = inAccount();
-    const settings = { component_id: component.id, ...form.whole() };
-    try {
+  const deploy = () =>
+    send(async () => {
+      const { sources, destinations } = inAccount();
+      const settings = { component_id: component.id, ...form.whole() };
       const { id } = isAction
         ? await destinations.create({ action: settings, name: name || component.name })
         : await sources.create({ ...settings, ...(name && { name }) });
       toast("Deployed.", "good");
       route(to(isAction ? `/destinations/${id}` : `/sources/${id}`));
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   return (
     <Card title={isAction ? "Deploy as action" : "Deploy source"}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void deploy();
-        }}
-      >
+      <Form onSend={deploy}>
         <p class="hint">
           {isAction
             ? "Each event of its subscriptions runs it once, with these values."
@@ -77,7 +69,7 @@ function Form({ component }: { component: Component }) {
           label="Name"
           value={name}
           onInput={setName}
-          fault={faultsOf(fault)("name")}
+          fault={faultOf("name")}
           hint="By default from the component's."
         />
         <ComponentFields component={component} form={form} faults={faults} />
@@ -86,7 +78,7 @@ function Form({ component }: { component: Component }) {
             Deploy
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

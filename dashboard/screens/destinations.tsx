@@ -7,8 +7,8 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
-import { Select, TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, Select, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
@@ -84,31 +84,20 @@ function NewDestination({ onClose }: { onClose: () => void }) {
   const [kind, setKind] = useState<Kind>("redis_stream");
   const [name, setName] = useState("");
   const [typed, setTyped] = useState<Typed>({});
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send, forget } = useSending();
   const action = useActionForm(null);
-  const faultOf = faultsOf(fault);
-  const create = async () => {
-    setFault(undefined);
-    try {
+  const create = () =>
+    send(async () => {
       const isAction = kind === "action";
       const label = name || (isAction && action.component?.name);
       const settings = isAction ? action.settings() : settingsOf(kind, typed);
       const body = { [kind]: settings, ...(label && { name: label }) };
       const { id } = await inAccount().destinations.create(body);
       route(to(`/destinations/${id}`));
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   return (
     <Dialog title="New destination" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <Form onSend={create}>
         <FormFault
           fault={fault}
           isShown={path =>
@@ -121,7 +110,7 @@ function NewDestination({ onClose }: { onClose: () => void }) {
           choices={KIND_CHOICES}
           onChange={chosen => {
             setKind(chosen as Kind);
-            setFault(undefined);
+            forget();
           }}
         />
         <TextField
@@ -152,7 +141,7 @@ function NewDestination({ onClose }: { onClose: () => void }) {
             Create destination
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

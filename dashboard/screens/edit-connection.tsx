@@ -5,8 +5,8 @@ import { useResource } from "../api/resource";
 import { Button } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Dialog } from "../ui/dialog";
-import { TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { EventRules, rulesOf, type TypedRules, typedRules } from "./event-rules";
 
@@ -26,14 +26,13 @@ export function EditConnection({ connection, onClose }: EditProps) {
   const edits = useEdits(latest, fieldsOf);
   const [values, setValues] = useState<Record<string, string>>({});
   const rules = edits.values.events as TypedRules;
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   const apps = useResource(options => headwater.connections.apps(options), []);
   const app = apps.data?.data.find(({ slug }) => slug === connection.app);
   const isReplaced = Object.values(values).some(value => value !== "");
-  const save = async () => {
-    setFault(undefined);
-    const { name, events } = edits.changes;
-    try {
+  const save = () =>
+    send(async () => {
+      const { name, events } = edits.changes;
       const isSaved = await saveEdits({
         resource: { put: setLatest },
         parts: [edits],
@@ -48,30 +47,16 @@ export function EditConnection({ connection, onClose }: EditProps) {
       if (!isSaved) return;
       toast("Saved.", "good");
       onClose();
-    } catch (error) {
-      setFault(error);
-    }
-  };
-  const faultOf = faultsOf(fault);
-  const renew = async () => {
-    setFault(undefined);
-    try {
+    });
+  const renew = () =>
+    send(async () => {
       await headwater.connections.renew(connection.id);
       toast("Renewed.", "good");
       onClose();
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   return (
     <Dialog title={`Edit ${connection.name}`} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <Form onSend={save}>
         <FormFault fault={fault} isShown={path => path === "name" || /^(fields|events)\./.test(path)} />
         <Clashes edits={edits} stored={latest} labelOf={name => LABELS[name] ?? name} />
         <TextField
@@ -119,7 +104,7 @@ export function EditConnection({ connection, onClose }: EditProps) {
             Save
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -6,8 +6,8 @@ import { useResource } from "../api/resource";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, CopyBlock, Notice, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
-import { TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 
@@ -115,15 +115,11 @@ export function Keys() {
 function NewKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [key, setKey] = useState("");
-  const [fault, setFault] = useState<unknown>();
-  const create = async () => {
-    setFault(undefined);
-    try {
+  const { fault, faultOf, send } = useSending();
+  const create = () =>
+    send(async () => {
       setKey((await createKey(name)).api_key);
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   return (
     <Dialog hasSecret={key !== ""} title={key ? "Keep this key" : "New API key"} onClose={onClose}>
       {key ? (
@@ -137,19 +133,13 @@ function NewKey({ onClose }: { onClose: () => void }) {
           </div>
         </>
       ) : (
-        <form
-          class="form"
-          onSubmit={event => {
-            event.preventDefault();
-            void create();
-          }}
-        >
+        <Form onSend={create}>
           <FormFault fault={fault} isShown={path => path === "name"} />
           <TextField
             label="Name"
             value={name}
             onInput={setName}
-            fault={faultsOf(fault)("name")}
+            fault={faultOf("name")}
             hint="What it is for, such as a laptop or a server."
           />
           <div class="row end">
@@ -158,7 +148,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
               Create key
             </Button>
           </div>
-        </form>
+        </Form>
       )}
     </Dialog>
   );

@@ -8,8 +8,8 @@ import { to } from "../lib/address";
 import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
-import { Check, TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Check, Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 
@@ -67,15 +67,13 @@ export function ListenerSettings<One extends Listener>({
   const own = useEdits<One>(listener, fieldsOf);
   const all = [own, ...parts];
   const [isDeleting, setDeleting] = useState(false);
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   useUnsaved(all.some(one => one.isChanged));
-  const faultOf = faultsOf(fault);
   const noun = isWebhook(listener.id) ? "webhook" : "destination";
   const label = listener.name || listener.url;
   const calls = callsOf(listener.id);
-  const save = async () => {
-    setFault(undefined);
-    try {
+  const save = () =>
+    send(async () => {
       let lost: string[] = [];
       const isSaved = await saveEdits<One>({
         resource,
@@ -92,10 +90,7 @@ export function ListenerSettings<One extends Listener>({
       if (lost.length > 0)
         toast(`Removed, because they were for what was set before: ${lost.join(", ")}.`, "bad");
       else if (isSaved) toast("Saved.", "good");
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   const text = (name: string) => ({
     label: LABELS[name] ?? name,
     value: String(own.values[name]),
@@ -105,13 +100,7 @@ export function ListenerSettings<One extends Listener>({
   return (
     <div class="stack">
       <Card title="Settings">
-        <form
-          class="form"
-          onSubmit={event => {
-            event.preventDefault();
-            void save();
-          }}
-        >
+        <Form onSend={save}>
           <FormFault fault={fault} isShown={path => path in LABELS || isShown(path)} />
           {all.map((edits, i) => (
             <Clashes
@@ -152,7 +141,7 @@ export function ListenerSettings<One extends Listener>({
               Save
             </Button>
           </div>
-        </form>
+        </Form>
       </Card>
       <Card title="Delete">
         <div class="spread">

@@ -14,8 +14,8 @@ import { BASE } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, Card, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
-import { TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 
@@ -84,40 +84,30 @@ export function Members({ org }: { org: string }) {
 function Invitations({ org }: { org: string }) {
   const resource = useResource(call => listInvitations(org, call), [org]);
   const [email, setEmail] = useState("");
-  const [fault, setFault] = useState<unknown>();
-  const send = async () => {
-    setFault(undefined);
-    try {
+  const { fault, faultOf, send } = useSending();
+  const inviteUser = () =>
+    send(async () => {
       await invite(org, email.trim());
       setEmail("");
       resource.reload();
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   return (
     <Card title="Invitations">
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void send();
-        }}
-      >
+      <Form onSend={inviteUser}>
         <FormFault fault={fault} isShown={path => path === "email"} />
         <TextField
           label="Invite by email"
           type="email"
           value={email}
           onInput={setEmail}
-          fault={faultsOf(fault)("email")}
+          fault={faultOf("email")}
           isRequired
           hint="No mail is sent: the user sees the invitation here, after signing in."
         />
         <div>
           <Button type="submit">Invite</Button>
         </div>
-      </form>
+      </Form>
       <Loaded resource={resource} lines={2}>
         {page =>
           page.data.length > 0 ? (

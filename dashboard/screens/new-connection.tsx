@@ -4,8 +4,8 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
-import { Select, TextField } from "../ui/form";
-import { type FaultOf, FormFault, faultsOf } from "../ui/form-fault";
+import { Form, Select, TextField } from "../ui/form";
+import { type FaultOf, FormFault, useSending } from "../ui/form-fault";
 import { leaveFor } from "../ui/unsaved";
 import { ANY_APP } from "./account-field";
 import { EventRules, rulesOf, typedRules } from "./event-rules";
@@ -25,13 +25,12 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
   const [slug, setSlug] = useState(wanted === undefined || wanted === ANY_APP ? "" : wanted);
   const [fields, setFields] = useState<TypedField[]>([{ name: "api_key", value: "" }]);
   const [rules, setRules] = useState(typedRules(null));
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   const label = name === "" ? {} : { name };
   const asksConsent = apps.data?.data.some(one => one.slug === wanted) ?? false;
   const app = chosen ?? (wanted && asksConsent ? wanted : KEYS);
-  const create = async () => {
-    setFault(undefined);
-    try {
+  const create = () =>
+    send(async () => {
       if (app !== KEYS) return leaveFor((await inAccount().connections.connect({ app, ...label })).url);
       const values = Object.fromEntries(fields.map(one => [one.name.trim(), one.value]));
       const events = rulesOf(rules);
@@ -42,21 +41,11 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
         ...(events && { events }),
       });
       onClose();
-    } catch (error) {
-      setFault(error);
-    }
-  };
-  const faultOf = faultsOf(fault);
+    });
   const choices = (apps.data?.data ?? []).map(one => ({ value: one.slug, label: one.name }));
   return (
     <Dialog title="New connection" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <Form onSend={create}>
         <FormFault fault={fault} isShown={path => /^(name|app|fields|events)\b/.test(path)} />
         <Select
           label="Kind"
@@ -98,7 +87,7 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
             {app === KEYS ? "Create connection" : "Continue"}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

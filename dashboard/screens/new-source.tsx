@@ -7,7 +7,7 @@ import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { Button, Card, Page } from "../ui/basics";
 import { Select, TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
 import { known, MadeState, useMadeProps } from "./made-props";
@@ -59,13 +59,12 @@ export function NewSource() {
   const [name, setName] = useState("");
   const [values, setValues] = useState<Values>({});
   const { described, check } = useDescription();
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   const whole = useMemo(() => codeOf(code), [code]);
   const { faults: runFaults, setRan } = useRunFault(whole);
   useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
-  const deploy = async () => {
-    setFault(undefined);
-    try {
+  const deploy = () =>
+    send(async () => {
       const source = await inAccount().sources.create({
         component_code: code,
         configured_props: known(given(values), component?.additional_props ? made.props : null),
@@ -74,10 +73,7 @@ export function NewSource() {
       });
       toast("Deployed.", "good");
       route(to(`/sources/${source.id}`));
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   const asker = useMemo(() => askCode(code), [code]);
   const component = described?.component;
   const made = useMadeProps(
@@ -135,7 +131,7 @@ export function NewSource() {
                 label="Name"
                 value={name}
                 onInput={setName}
-                fault={faultsOf(fault)("name")}
+                fault={faultOf("name")}
                 hint="Empty: the name in the code."
               />
               {component && (

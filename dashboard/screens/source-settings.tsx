@@ -10,8 +10,8 @@ import { to } from "../lib/address";
 import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
-import { TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
@@ -42,7 +42,7 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
   const component = useResource(call => readComponent(source.component_id, call), [source.component_id]);
   const own = useEdits(source, nameOf);
   const props = useEdits(source, propsOf);
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   const asker = useMemo(() => askSource(source.id), [source.id]);
   const made = useMadeProps(
     component.data?.configurable_props ?? [],
@@ -52,9 +52,8 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
   );
   useUnsaved(own.isChanged || props.isChanged);
   const changed = known(props.changes, made.props);
-  const save = async () => {
-    setFault(undefined);
-    try {
+  const save = () =>
+    send(async () => {
       const isSaved = await saveEdits({
         resource,
         parts: [own, props],
@@ -67,22 +66,13 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
           }),
       });
       if (isSaved) toast("Saved.", "good");
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   const faults = propFaults(fault);
   const labelOf = (name: string) => propLabel(made.props, name);
   return (
     <div class="stack">
       <Card title="Configuration">
-        <form
-          class="form"
-          onSubmit={event => {
-            event.preventDefault();
-            void save();
-          }}
-        >
+        <Form onSend={save}>
           <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />
           <Clashes edits={own} stored={source} labelOf={() => "Name"} />
           <Clashes edits={props} stored={source} labelOf={labelOf} />
@@ -90,7 +80,7 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
             label="Name"
             value={String(own.values.name)}
             onInput={name => own.set("name", name)}
-            fault={faultsOf(fault)("name")}
+            fault={faultOf("name")}
             isRequired
           />
           <Loaded resource={component}>
@@ -119,7 +109,7 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
               Save
             </Button>
           </div>
-        </form>
+        </Form>
       </Card>
       {source.configured_props.http?.endpoint_url && (
         <Card title="Endpoint">

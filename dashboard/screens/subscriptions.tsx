@@ -11,7 +11,7 @@ import { apiCommand } from "../lib/curl";
 import { Badge, Button, LinkButton, Notice, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm, Dialog } from "../ui/dialog";
-import { Field, TextField } from "../ui/form";
+import { Field, Form, TextField } from "../ui/form";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { Thing } from "../ui/thing";
@@ -213,13 +213,7 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
     });
   return (
     <Dialog title={subscription ? "Filter" : "New subscription"} onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <Form onSend={save}>
         {fault && <Notice tone="bad">{fault}</Notice>}
         <Clashes edits={edits} stored={latest} labelOf={() => "Filter"} />
         {!subscription && (
@@ -267,7 +261,7 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
             Save
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -11,8 +11,8 @@ import { apiCommand } from "../lib/curl";
 import { duration, successRate } from "../lib/format";
 import { Button, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
-import { TextField } from "../ui/form";
-import { FormFault, faultsOf } from "../ui/form-fault";
+import { Form, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { KeyShown } from "./webhook-key";
@@ -104,16 +104,12 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
   const [url, setUrl] = useState("");
   const [name, setName] = useState("");
-  const [fault, setFault] = useState<unknown>();
+  const { fault, faultOf, send } = useSending();
   const [created, setCreated] = useState<Schemas["WebhookWithKey"] | null>(null);
-  const create = async () => {
-    setFault(undefined);
-    try {
+  const create = () =>
+    send(async () => {
       setCreated(await inAccount().webhooks.create({ url: url.trim(), ...(name && { name }) }));
-    } catch (error) {
-      setFault(error);
-    }
-  };
+    });
   if (created) {
     return (
       <Dialog hasSecret title="Keep this signing key" onClose={() => route(to(`/webhooks/${created.id}`))}>
@@ -126,16 +122,9 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
       </Dialog>
     );
   }
-  const faultOf = faultsOf(fault);
   return (
     <Dialog title="New webhook" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <Form onSend={create}>
         <FormFault fault={fault} isShown={path => path === "url" || path === "name"} />
         <TextField
           label="Address"
@@ -159,7 +148,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
             Create webhook
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

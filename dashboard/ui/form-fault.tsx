@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, messageOf } from "../api/client";
 import { sentence } from "../lib/format";
 import { Notice } from "./basics";
@@ -16,6 +16,20 @@ export const faultsOf =
     const inner = faults.find(one => one.path.startsWith(path) && /[.[]/.test(one.path.charAt(path.length)));
     return inner && `${inner.path.slice(path.length).replace(/^\./, "")} ${inner.message}`;
   };
+
+/** Sends what a form has, and keeps what the request throws until the next begins. */
+export function useSending() {
+  const [fault, setFault] = useState<unknown>();
+  const send = async (request: () => Promise<unknown>): Promise<void> => {
+    setFault(undefined);
+    try {
+      await request();
+    } catch (error) {
+      setFault(error);
+    }
+  };
+  return { fault, faultOf: faultsOf(fault), send, forget: () => setFault(undefined) };
+}
 
 interface FormFaultProps {
   fault: unknown;

@@ -2,6 +2,19 @@ import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
 import { Prose } from "./prose";
 
+/** Fields below each other. Sending them calls `onSend` in place of a request by the browser. */
+export const Form = ({ onSend, children }: { onSend: () => Promise<void>; children: ComponentChildren }) => (
+  <form
+    class="form"
+    onSubmit={event => {
+      event.preventDefault();
+      void onSend();
+    }}
+  >
+    {children}
+  </form>
+);
+
 /** What was wrong with a field, as a sentence with its label; gone as soon as its value is another. */
 export function useFault(label: string, fault: string | undefined, value: unknown): string | undefined {
   const now = JSON.stringify(value ?? null);
