@@ -11,7 +11,7 @@ import { type Choice, Select, TextField } from "../ui/form";
 import { faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { ComponentFields, type Deployed, NOT_DEPLOYED, useComponentForm } from "./component-form";
-import { propFaults } from "./source-settings";
+import { propFaults } from "./prop-form";
 
 /** As a response shows the settings of an action. */
 export type StoredAction = { component_id: string } & Partial<{

@@ -11,7 +11,7 @@ import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { ComponentFields, useComponentForm, useNewValues } from "./component-form";
-import { propFaults } from "./source-settings";
+import { propFaults } from "./prop-form";
 
 type Component = Schemas["Component"];
 

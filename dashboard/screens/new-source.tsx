@@ -11,9 +11,8 @@ import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
 import { known, MadeState, useMadeProps } from "./made-props";
-import { hasField, PropForm } from "./prop-form";
+import { hasField, PropForm, propFaults } from "./prop-form";
 import { Editor } from "./source-code";
-import { propFaults } from "./source-settings";
 import { About, TryRun, useDescription, useRunFault } from "./try-run";
 
 const TIMER_CODE = `export default {

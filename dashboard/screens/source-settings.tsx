@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { ApiError, headwater } from "../api/client";
+import { headwater } from "../api/client";
 import { readComponent } from "../api/code";
 import { askSource } from "../api/configure";
 import { saveEdits, useEdits } from "../api/edits";
@@ -16,18 +16,7 @@ import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 import { known, MadeState, useMadeProps } from "./made-props";
-import { hasField, PropForm, propLabel } from "./prop-form";
-
-/** Faults of a response by the name of the prop; of an action, they are below `action`. */
-export function propFaults(error: unknown): Record<string, string> {
-  if (!(error instanceof ApiError)) return {};
-  return Object.fromEntries(
-    error.errors.flatMap(({ path, message }) => {
-      const [, name] = /^(?:action\.)?configured_props\.([^.]+)/.exec(path) ?? [];
-      return name === undefined ? [] : [[name, message]];
-    }),
-  );
-}
+import { hasField, PropForm, propFaults, propLabel } from "./prop-form";
 
 type Detail = NonNullable<SourceResource["data"]>;
 
