@@ -7,6 +7,7 @@ import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
 import { Badge, LinkButton, Notice, Time } from "../ui/basics";
+import { Select } from "../ui/form";
 import { Icon } from "../ui/icon";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
@@ -53,6 +54,12 @@ function onlyThose(page: SourcePage, isOurs: (one: Schemas["Source"]) => boolean
   return { data, page_info: { ...WHOLE, count: data.length, total_count: data.length } };
 }
 
+const STATES = [
+  { value: "", label: "Any state" },
+  { value: "active", label: "Active" },
+  { value: "inactive", label: "Inactive" },
+];
+
 /** The sources of the account, which a search finds by name, id or endpoint. */
 export function Sources() {
   const filters = useFilters(["q", "state"]);
@@ -94,16 +101,13 @@ export function Sources() {
                 onInput={event => filters.set({ q: event.currentTarget.value })}
               />
             </span>
-            <select
-              class="select"
-              aria-label="State"
+            <Select
+              label="State"
+              isBare
               value={state}
-              onChange={event => filters.set({ state: event.currentTarget.value })}
-            >
-              <option value="">Any state</option>
-              <option value="active">Active</option>
-              <option value="inactive">Inactive</option>
-            </select>
+              choices={STATES}
+              onChange={chosen => filters.set({ state: chosen })}
+            />
           </search>
           {unread > 0 && (
             <Notice>
