@@ -90,7 +90,7 @@ function ComponentList() {
           head: "Props",
           cell: row => <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>,
         },
-        { head: "Saved", label: true, cell: row => <Time ms={row.created_at * 1000} /> },
+        { head: "Saved", label: true, cell: row => <Time seconds={row.created_at} /> },
       ]}
     />
   );

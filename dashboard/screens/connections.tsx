@@ -73,7 +73,7 @@ export function Connections() {
         {
           head: "Token ends",
           label: true,
-          cell: row => <Time ms={row.expires_at === null ? null : row.expires_at * 1000} />,
+          cell: row => <Time seconds={row.expires_at} />,
         },
         {
           head: "",

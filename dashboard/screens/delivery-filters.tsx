@@ -2,6 +2,7 @@ import { me } from "../api/session";
 import type { useFilters } from "../lib/address";
 import { fromLocal, toLocal, unixOf } from "../lib/moments";
 import { DraftInput } from "../ui/draft-input";
+import { Select } from "../ui/form";
 import { ThingField } from "../ui/thing-field";
 
 type Filters = ReturnType<typeof useFilters>;
@@ -33,12 +34,7 @@ export function wanted(query: Record<string, string | undefined>): Record<string
 /** The fields that narrow the list of deliveries. */
 export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
   <search class="filters">
-    <Pick
-      name="state"
-      label="State"
-      filters={filters}
-      choices={["pending", "delivered", "failed", "cancelled"].map(one => [one, one])}
-    />
+    <StateFilter filters={filters} />
     <ThingField
       aria-label="Webhook"
       placeholder="Any webhook"
@@ -89,31 +85,20 @@ function Words({ filters }: { filters: Filters }) {
   );
 }
 
-interface PickProps {
-  name: string;
-  label: string;
-  choices: [string, string][] | string[][];
-  filters: Filters;
-}
+const STATES = ["pending", "delivered", "failed", "cancelled"];
 
-function Pick({ name, label, choices, filters }: PickProps) {
-  const value = filters.query[name] ?? "";
-  const isKnown = value === "" || choices.some(([one]) => one === value);
+/** The state in the address, one that no delivery has included. */
+export function StateFilter({ filters }: { filters: Filters }) {
+  const { state = "" } = filters.query;
+  const states = STATES.includes(state) || state === "" ? STATES : [...STATES, state];
   return (
-    <select
-      class="select"
-      aria-label={label}
-      value={value}
-      onChange={event => filters.set({ [name]: event.currentTarget.value })}
-    >
-      <option value="">Any {label.toLowerCase()}</option>
-      {choices.map(([one, text]) => (
-        <option key={one} value={one}>
-          {text}
-        </option>
-      ))}
-      {!isKnown && <option value={value}>{value}</option>}
-    </select>
+    <Select
+      label="State"
+      isBare
+      value={state}
+      choices={[{ value: "", label: "Any state" }, ...states.map(one => ({ value: one, label: one }))]}
+      onChange={chosen => filters.set({ state: chosen })}
+    />
   );
 }
 
@@ -142,6 +127,14 @@ const Status = ({ filters }: { filters: Filters }) => (
 );
 
 const BETWEEN = "between";
+const SPANS = [
+  { value: "", label: "Any time" },
+  { value: "1", label: "last hour" },
+  { value: "24", label: "last 24 hours" },
+  { value: "168", label: "last 7 days" },
+  { value: "720", label: "last 30 days" },
+  { value: BETWEEN, label: "from … to …" },
+];
 
 /** The last hours or days, or from one moment to another. */
 function Span({ filters }: { filters: Filters }) {
@@ -149,21 +142,13 @@ function Span({ filters }: { filters: Filters }) {
   const isBetween = hours === BETWEEN || Boolean(since || until);
   return (
     <>
-      <select
-        class="select"
-        aria-label="Time"
+      <Select
+        label="Time"
+        isBare
         value={isBetween ? BETWEEN : (hours ?? "")}
-        onChange={event =>
-          filters.set({ hours: event.currentTarget.value, since: undefined, until: undefined })
-        }
-      >
-        <option value="">Any time</option>
-        <option value="1">last hour</option>
-        <option value="24">last 24 hours</option>
-        <option value="168">last 7 days</option>
-        <option value="720">last 30 days</option>
-        <option value={BETWEEN}>from … to …</option>
-      </select>
+        choices={SPANS}
+        onChange={chosen => filters.set({ hours: chosen, since: undefined, until: undefined })}
+      />
       {isBetween && (
         <>
           <Moment name="since" label="From" filters={filters} />

@@ -20,7 +20,7 @@ export function Request({ delivery }: { delivery: Detail }) {
           <div class="stack tight">
             {attempts.some(one => one.at_ms < request.webhook_updated_at * 1000) && (
               <Notice>
-                The webhook was changed <Time ms={request.webhook_updated_at * 1000} />: attempts before may
+                The webhook was changed <Time seconds={request.webhook_updated_at} />: attempts before may
                 have gone to another address, with other custom headers.
               </Notice>
             )}

@@ -67,10 +67,10 @@ export function Keys() {
             row.last_used_at === null ? (
               <span class="muted">never</span>
             ) : (
-              <Time ms={row.last_used_at * 1000} />
+              <Time seconds={row.last_used_at} />
             ),
         },
-        { head: "Created", label: true, cell: row => <Time ms={row.created_at * 1000} /> },
+        { head: "Created", label: true, cell: row => <Time seconds={row.created_at} /> },
         {
           head: "",
           cell: row =>

@@ -3,15 +3,12 @@ import { isWebhook } from "../api/listeners";
 import { useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
 import { LinkButton } from "../ui/basics";
-import { Select } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
-import { wanted } from "./delivery-filters";
+import { StateFilter, wanted } from "./delivery-filters";
 import { deliveryColumns } from "./delivery-parts";
 import { subscribeCommand } from "./listener-health";
 import { useLiveDeliveries } from "./live-deliveries";
-
-const STATES = ["pending", "delivered", "failed", "cancelled"];
 
 /** The deliveries of one webhook or destination. */
 export function ListenerDeliveries({ id }: { id: string }) {
@@ -29,13 +26,7 @@ export function ListenerDeliveries({ id }: { id: string }) {
     <section class="card">
       <div class="card-head">
         <h2>Deliveries</h2>
-        <Select
-          label="State"
-          isBare
-          value={state ?? ""}
-          choices={[{ value: "", label: "Any state" }, ...STATES.map(one => ({ value: one, label: one }))]}
-          onChange={next => filters.set({ state: next })}
-        />
+        <StateFilter filters={filters} />
       </div>
       <List
         resource={resource}

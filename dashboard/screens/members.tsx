@@ -116,7 +116,7 @@ function Invitations({ org }: { org: string }) {
                 <li key={one.id}>
                   <span class="grow">{one.email}</span>
                   <span class="sub">
-                    ends <Time ms={one.expires_at * 1000} />
+                    ends <Time seconds={one.expires_at} />
                   </span>
                   <Button
                     isSmall

@@ -7,14 +7,14 @@ import { apiCommand } from "../lib/curl";
 import { count, successRate } from "../lib/format";
 import { orgId } from "../lib/shown-account";
 import { Bars } from "../ui/bars";
-import { Badge, LinkButton, Page, Time } from "../ui/basics";
+import { LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, Loading, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { Tile } from "../ui/tile";
 import { deliveryColumns } from "./delivery-parts";
 import { HourChart } from "./hour-chart";
 import { useLiveDeliveries } from "./live-deliveries";
-import { FIRST_SOURCE, triggerOf } from "./sources";
+import { FIRST_SOURCE, SourceBadge, triggerOf } from "./source-parts";
 import { WebhookBadge } from "./webhook-parts";
 
 const HOURS = 24;
@@ -115,9 +115,7 @@ export function Overview() {
                         <li key={one.id}>
                           <a href={to(`/sources/${one.id}`)}>{one.name}</a>
                           <span class="sub">{triggerOf(one)}</span>
-                          <Badge tone={one.active ? "good" : "none"}>
-                            {one.active ? "Active" : "Inactive"}
-                          </Badge>
+                          <SourceBadge source={one} />
                         </li>
                       ))}
                       {page.data.length === 0 && <li class="muted">No sources yet.</li>}
@@ -138,7 +136,7 @@ export function Overview() {
                           <a href={to(`/webhooks/${one.id}`)}>{one.name || one.url}</a>
                           {one.failing_since !== null && (
                             <span class="sub">
-                              <Time ms={one.failing_since * 1000} />
+                              <Time seconds={one.failing_since} />
                             </span>
                           )}
                           <WebhookBadge webhook={one} />

@@ -38,8 +38,8 @@ export function Sessions() {
             </>
           ),
         },
-        { head: "Last use", label: true, cell: row => <Time ms={row.last_used_at * 1000} /> },
-        { head: "Ends", label: true, cell: row => <Time ms={row.expires_at * 1000} /> },
+        { head: "Last use", label: true, cell: row => <Time seconds={row.last_used_at} /> },
+        { head: "Ends", label: true, cell: row => <Time seconds={row.expires_at} /> },
         {
           head: "",
           cell: row => (

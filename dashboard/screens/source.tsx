@@ -5,12 +5,13 @@ import { useOwnAccount } from "../api/own-account";
 import { useResource } from "../api/resource";
 import { updateSource } from "../api/source";
 import { to } from "../lib/address";
-import { Badge, Button, Copyable, Page, Tabs } from "../ui/basics";
+import { Button, Copyable, Page, Tabs } from "../ui/basics";
 import { later } from "../ui/later";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { Events, firstEvent } from "./source-events";
 import { Logs } from "./source-logs";
+import { SourceBadge } from "./source-parts";
 import { Runs } from "./source-runs";
 
 const SourceSettings = later(async () => (await import("./more")).SourceSettings);
@@ -49,11 +50,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
     <Page
       title={source?.name ?? "Source"}
       crumbs={<a href={to("/sources")}>Sources</a>}
-      badge={
-        source && (
-          <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
-        )
-      }
+      badge={source && <SourceBadge source={source} />}
       about={<Copyable text={id} label="id" />}
       actions={
         source && (

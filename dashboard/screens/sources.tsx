@@ -6,33 +6,13 @@ import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
-import { Badge, LinkButton, Notice, Time } from "../ui/basics";
+import { LinkButton, Notice, Time } from "../ui/basics";
 import { Select } from "../ui/form";
 import { Icon } from "../ui/icon";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
-
-/** What the command that makes a first source sends. */
-export const FIRST_SOURCE = {
-  name: "hello",
-  component_code:
-    "export default { name: 'Hello', version: '0.0.1', props: { http: '$.interface.http' }, run(event) { this.$emit(event.body) } }",
-};
-
-/** What makes a source run, in a few words. */
-export function triggerOf({ configured_props: props }: Schemas["Source"]): string {
-  if (props.http?.endpoint_url) return "HTTP";
-  const timer = props.timer as { cron?: string | null; interval_seconds?: number | null } | undefined;
-  if (timer?.cron) return `cron ${timer.cron}`;
-  if (timer?.interval_seconds) return `every ${every(timer.interval_seconds)}`;
-  return Object.values(props).some(isApphook) ? "app" : "events";
-}
-
-const isApphook = (value: unknown) => typeof value === "object" && value !== null && "event_names" in value;
-
-const every = (seconds: number) =>
-  seconds % 60 === 0 && seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;
+import { FIRST_SOURCE, SourceBadge, triggerOf } from "./source-parts";
 
 /** Whether a source has this text in its name, id or endpoint. */
 const isFound = (source: Schemas["Source"], text: string) =>
@@ -153,12 +133,7 @@ const COLUMNS: Column<Schemas["Source"]>[] = [
       </>
     ),
   },
-  {
-    head: "State",
-    cell: source => (
-      <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
-    ),
-  },
+  { head: "State", cell: source => <SourceBadge source={source} /> },
   { head: "Runs on", cell: source => <span class="muted">{triggerOf(source)}</span> },
-  { head: "Changed", label: true, cell: source => <Time ms={source.updated_at * 1000} /> },
+  { head: "Changed", label: true, cell: source => <Time seconds={source.updated_at} /> },
 ];

@@ -74,11 +74,11 @@ export function Webhooks() {
           isNumber: true,
           cell: row => duration(totals.data?.get(row.id)?.p95_ms ?? null),
         },
-        { head: "Failing since", label: true, cell: row => <Moment seconds={row.failing_since} /> },
+        { head: "Failing since", label: true, cell: row => <Time seconds={row.failing_since} /> },
         {
           head: "Will be disabled",
           label: true,
-          cell: row => <Moment seconds={row.will_be_disabled_at} />,
+          cell: row => <Time seconds={row.will_be_disabled_at} />,
         },
         {
           head: "Order and rate",
@@ -95,10 +95,6 @@ export function Webhooks() {
     </ListScreen>
   );
 }
-
-const Moment = ({ seconds }: { seconds: number | null }) => (
-  <Time ms={seconds === null ? null : seconds * 1000} />
-);
 
 function NewWebhook({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();

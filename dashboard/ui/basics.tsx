@@ -112,7 +112,8 @@ export const Badge = ({
 }) => <span class={`badge ${tone}${isLive ? " live" : ""}${isPlain ? " plain" : ""}`}>{children}</span>;
 
 /** "5 min ago", with the exact time for pointers and for screen readers. */
-export function Time({ ms }: { ms: number | null | undefined }) {
+export function Time(props: { ms: number | null | undefined } | { seconds: number | null }) {
+  const ms = "ms" in props ? props.ms : props.seconds && 1000 * props.seconds;
   // Its tick may be seconds ago: what happened since would lie in the future.
   const at = Math.max(now.value, Date.now());
   if (ms === null || ms === undefined) return <span class="muted blank">–</span>;
