@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { accessLost } from "../accounts/access.ts";
 import { limitsOf } from "../accounts/limits.ts";
-import { presentDelivery } from "../deliveries/present.ts";
+import { presentDelivery } from "../deliveries/read.ts";
 import { findEmitter } from "../events/find-emitter.ts";
 import { LiveStream, openStream, streamEvents } from "../events/live.ts";
 import { notFound } from "../lib/errors.ts";

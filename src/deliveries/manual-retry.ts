@@ -6,9 +6,9 @@ import { Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Working } from "../platform.ts";
 import { isSubscriptionEnded } from "../subscriptions/find.ts";
-import { noteChange } from "./attempt/note.ts";
-import { connectedBy } from "./attempt/sendable.ts";
-import { requeue } from "./dispatch/requeue.ts";
+import { requeue } from "./attempt/next-attempt.ts";
+import { connectedBy } from "./attempt/prepare.ts";
+import { noteChange } from "./attempt/record.ts";
 
 /** Throws `conflict` for a disabled webhook, which would receive nothing. */
 export function rejectDisabled(webhook: Pick<Webhook, "active">): void {

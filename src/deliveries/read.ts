@@ -1,24 +1,73 @@
 import type { QueryFilter } from "mongoose";
+import { shownOrg } from "../accounts/access.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
+import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { Deliveries, type Delivery, TransformedPayloads } from "../models/delivery.ts";
+import {
+  type ActionOutput,
+  type AttemptRecord,
+  Deliveries,
+  type Delivery,
+  TransformedPayloads,
+} from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
-import type { Webhook } from "../models/webhook.ts";
+import type { Recovery, Webhook } from "../models/webhook.ts";
 import type { Platform, Stores } from "../platform.ts";
 import { countCached, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { traceIdOf } from "../tracing/trace-context.ts";
 import { findWebhook } from "../webhooks/find.ts";
 import { messageHeaders, SIGNATURE_HEADERS } from "./attempt/sign.ts";
-import { presentDelivery, presentWithAttempts } from "./present.ts";
 import type {
   DeliveryDetail,
   DeliveryFilter,
   DeliveryRequest,
   DeliverySearch,
   DeliveryView,
+  DeliveryWithAttempts,
+  RecoveryView,
 } from "./schema.ts";
 import { countRead, findSelected, indexedFilters, selectDeliveries, sum } from "./select/select.ts";
 import type { SearchScope, Selection } from "./select/selection.ts";
+
+/** Returns a delivery as its owner sees it in lists: with its last attempt only. */
+export function presentDelivery(delivery: Delivery): DeliveryView {
+  const last = delivery.attempts.at(-1);
+  return {
+    id: delivery._id,
+    ...shownOrg(delivery.owner_id),
+    webhook_id: delivery.webhook_id,
+    subscription_id: delivery.subscription_id,
+    emitter_id: delivery.emitter_id,
+    event_id: delivery.event_id,
+    event_name: delivery.event_name,
+    state: delivery.state,
+    reason: delivery.reason,
+    attempts_made: last?.number ?? 0,
+    last_attempt: last ? withoutOutput(last) : null,
+    next_attempt_at_ms: delivery.next_attempt_at_ms,
+    finished_at_ms: delivery.finished_at_ms,
+    created_at: unixSeconds(delivery.created_at.getTime()),
+    trace_id: delivery.trace === undefined ? null : traceIdOf(delivery.trace),
+  };
+}
+
+/** Returns a delivery with all of its stored attempts, oldest first. */
+export function presentWithAttempts(delivery: Delivery): DeliveryWithAttempts {
+  const attempts = delivery.attempts.map(({ output, ...attempt }) => ({
+    ...attempt,
+    ...(output !== undefined && { output: JSON.parse(output) as ActionOutput }),
+  }));
+  return { ...presentDelivery(delivery), attempts };
+}
+
+const withoutOutput = ({ output: _output, ...attempt }: AttemptRecord) => attempt;
+
+/** Returns a recovery as the webhook's owner sees it. */
+export function presentRecovery(recovery: Recovery): RecoveryView {
+  const { count, recovered, state, since_ms, started_at_ms, finished_at_ms } = recovery;
+  return { count, recovered, state, since: Math.floor(since_ms / 1000), started_at_ms, finished_at_ms };
+}
 
 /**
  * Returns a delivery with its attempts and with what they send, which is derived and not stored; never a signature or the

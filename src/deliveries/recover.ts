@@ -6,7 +6,7 @@ import type { Queued, Stores } from "../platform.ts";
 import { enqueue, jobState } from "../queues/define-queue.ts";
 import { deliveries, recoverJobId } from "../queues/deliveries.ts";
 import { rejectDisabled } from "./manual-retry.ts";
-import { presentRecovery } from "./present.ts";
+import { presentRecovery } from "./read.ts";
 import type { RecoveryView } from "./schema.ts";
 
 /** Returns how many deliveries of events since that moment (Unix milliseconds) have failed. */

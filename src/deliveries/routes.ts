@@ -4,8 +4,7 @@ import { ownWebhook } from "../webhooks/find.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
 import { listsDeliveries, readsRecovery, recoversDeliveries, sendsTest } from "./listener-routes.ts";
 import { retryDelivery } from "./manual-retry.ts";
-import { presentDelivery } from "./present.ts";
-import { ownDelivery, readDetail, searchDeliveries } from "./read.ts";
+import { ownDelivery, presentDelivery, readDetail, searchDeliveries } from "./read.ts";
 import {
   DeliveryDetail,
   DeliveryExpand,

@@ -10,7 +10,7 @@ import { drainJobIdOf, enqueueDrains } from "../queues/enqueue-drain.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
-import { isLeftToSweep } from "./attempt/due-fields.ts";
+import { isLeftToSweep } from "./attempt/next-attempt.ts";
 
 type Overdue = Pick<
   Delivery,

@@ -2,7 +2,7 @@ import { acceptRuns } from "../accepted/keep.ts";
 import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
-import { persistEvents } from "../deliveries/dispatch/persist-events.ts";
+import { persistEvents } from "../deliveries/dispatch/dispatch.ts";
 import { retryDelivery } from "../deliveries/manual-retry.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore, newId } from "../lib/ids.ts";

@@ -1,4 +1,4 @@
-import { presentWithAttempts } from "../deliveries/present.ts";
+import { presentWithAttempts } from "../deliveries/read.ts";
 import { notFound } from "../lib/errors.ts";
 import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";

@@ -6,7 +6,7 @@ import { dispatchEvents } from "../../src/deliveries/dispatch/dispatch.ts";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
 import { readDetail } from "../../src/deliveries/read.ts";
 import { startRecovery } from "../../src/deliveries/recover.ts";
-import { startReplay } from "../../src/deliveries/replays/start.ts";
+import { startReplay } from "../../src/deliveries/replays/replays.ts";
 import { openDeliveriesHandler } from "../../src/deliveries/worker/handle-job.ts";
 import { recoverFailed } from "../../src/deliveries/worker/recover.ts";
 import { runReplay } from "../../src/deliveries/worker/replay.ts";

@@ -1,8 +1,8 @@
 import type { RetryOptions } from "../../src/deliveries/attempt/attempt.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { drain } from "../../src/deliveries/worker/drain.ts";
+import type { LogFields } from "../../src/deliveries/worker/due.ts";
 import { openSharedByAttempts } from "../../src/deliveries/worker/handle-job.ts";
-import type { LogFields } from "../../src/deliveries/worker/shared.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries, type Delivery } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";

@@ -402,7 +402,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   attemptMs: "test/workers/deliveries.test.ts",
   permits: "test/workers/deliveries-backlog.test.ts",
   urlCharacters: "test/webhooks/routes.test.ts",
-  retryJobMs: "test/deliveries/attempt/due-fields.test.ts",
+  retryJobMs: "test/deliveries/attempt/next-attempt.test.ts",
   trialShownBytes: "test/components/trial.test.ts",
   connectionFields: "test/connections/sources.test.ts",
   connectionBytes: "test/connections/sources.test.ts",

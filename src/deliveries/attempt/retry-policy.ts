@@ -8,7 +8,7 @@
  * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
  *    (`record.ts`), and then a `drain` of the webhook is enqueued for that moment. A crash between the two leaves
  *    a pending delivery without a drain, which the sweep finds (`deliveries/sweep.ts`). A retry that is far away
- *    (`due-fields.ts`) gets no drain until the sweep finds that it is due.
+ *    (`next-attempt.ts`) gets no drain until the sweep finds that it is due.
  * 4. The drain loads what is due at the webhook, with webhook, subscription and payload: a webhook that was disabled or
  *    deleted since then ends the delivery (`prepare.ts`).
  * 5. A webhook whose every attempt failed for 5 days (`TIMEOUTS`) is disabled (`webhooks/health.ts`).

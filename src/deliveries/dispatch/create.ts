@@ -5,7 +5,7 @@ import type { Delivery } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Stores, Working } from "../../platform.ts";
-import { drainWhenDue, dueFields } from "../attempt/due-fields.ts";
+import { drainWhenDue, dueFields } from "../attempt/next-attempt.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
 

@@ -1,7 +1,7 @@
 import { type Thread, thisThread } from "../../fairness/thread.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Queued, Stores } from "../../platform.ts";
-import { permitCount, permitLimits, releasePermits, renewPermits, unlimited } from "./permits.ts";
+import { permitCount, permitLimits, releasePermits, renewPermits, unlimited } from "./webhook-limits.ts";
 
 /** What one process holds of a webhook's permits, and the attempts that wait for one. */
 interface WebhookPermits {

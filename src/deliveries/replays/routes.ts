@@ -4,8 +4,7 @@ import type { Replay } from "../../models/replay.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
 import { DeliverySearch } from "../schema.ts";
-import { listReplays, ownReplay, stopReplay } from "./find.ts";
-import { countReplay, startReplay } from "./start.ts";
+import { countReplay, listReplays, ownReplay, startReplay, stopReplay } from "./replays.ts";
 
 const route = routeFor<Stores & Queued>();
 const tag = "Deliveries";

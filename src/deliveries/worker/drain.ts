@@ -1,3 +1,4 @@
+import { subscriberAccessNow } from "../../accounts/access.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Calling, Working } from "../../platform.ts";
@@ -5,18 +6,22 @@ import type { Drain } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
+import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import type { Attempted } from "../attempt/attempt.ts";
-import { DrainPermits } from "../limits/drain-permits.ts";
+import { connectedBy, prepare } from "../attempt/prepare.ts";
+import { endDelivery } from "../attempt/record.ts";
 import { BUSY } from "../limits/permit-cache.ts";
-import { permitCount, unlimited, type WebhookLimits } from "../limits/permits.ts";
-import { isRateLimited } from "../limits/rate.ts";
-import { attemptFields } from "./attempt-due.ts";
-import { loadDue } from "./load-due.ts";
-import { makeAttempts } from "./make-attempts.ts";
+import {
+  DrainPermits,
+  isRateLimited,
+  permitCount,
+  unlimited,
+  type WebhookLimits,
+} from "../limits/webhook-limits.ts";
+import { type Admit, type Due, type DueNow, type LogFields, makeDue, type SharedByAttempts } from "./due.ts";
+import { attemptFields, makeAttempts } from "./make-attempts.ts";
 import { openOrder } from "./order.ts";
-import { makeDue } from "./put-off.ts";
-import type { Admit, DueNow, LogFields, SharedByAttempts } from "./shared.ts";
 
 /** How long one drain begins attempts. Milliseconds. */
 const DRAIN_MS = 400;
@@ -26,6 +31,8 @@ const BATCH = 32;
 const PUT_OFF_MS = 1500;
 /** When to look again for an event that is not stored yet. Milliseconds. */
 const EARLY_MS = 1000;
+/** An event is stored while its first attempts are made, and MongoDB may have been away since. Milliseconds. */
+const STORED_LATE_MS = 60_000;
 /** What is due later has a drain of its own, or the sweep drains the webhook once it is due. Milliseconds. */
 const SOON_MS = 60_000;
 
@@ -191,4 +198,81 @@ async function findDue(platform: Working & Calling, webhookId: string, most: num
     .limit(most)
     .lean<Delivery[]>();
   return { rows };
+}
+
+interface LoadedDue {
+  toSend: Due[];
+  /** Deliveries that ended without an attempt. */
+  ended: number;
+  /** Deliveries whose events are not stored yet. */
+  early: Delivery[];
+}
+
+/**
+ * Loads what the attempts of pending deliveries need and prepares each, as things are now: the webhook may have been deleted
+ * or disabled since, and a subscription ended. Those that are not to be sent end here. Throws `unavailable`.
+ */
+async function loadDue(
+  platform: Working & Calling,
+  webhook: Webhook | null,
+  rows: Delivery[],
+  shared: Pick<SharedByAttempts, "reads">,
+): Promise<LoadedDue> {
+  const loaded: LoadedDue = { toSend: [], ended: 0, early: [] };
+  await Promise.all(rows.map(row => loadOne(platform, webhook, row, shared, loaded)));
+  const order = new Map(rows.map(({ _id }, i) => [_id, i]));
+  loaded.toSend.sort((a, b) => (order.get(a.deliveryId) ?? 0) - (order.get(b.deliveryId) ?? 0));
+  return loaded;
+}
+
+async function loadOne(
+  platform: Working & Calling,
+  webhook: Webhook | null,
+  row: Delivery,
+  { reads }: Pick<SharedByAttempts, "reads">,
+  loaded: LoadedDue,
+): Promise<void> {
+  const [event, subscription] = await Promise.all([
+    reads.event(row.emit_id),
+    reads.subscription(row.subscription_id),
+  ]);
+  const prepared = prepare({
+    webhook,
+    access: await subscriberAccessNow(platform, connectedBy(row, subscription, event)),
+    isSubscribed: subscription !== null || !(await isSubscriptionEnded(platform, row)),
+    payload: event?.event,
+  });
+  if (prepared.kind === "send") {
+    loaded.toSend.push(dueOf(row, prepared, subscription ?? row));
+    return;
+  }
+  const ageMs = platform.clock() - row.created_at.getTime();
+  if (prepared.reason === "payload-gone" && ageMs < STORED_LATE_MS) {
+    loaded.early.push(row);
+    return;
+  }
+  await endDelivery(platform, row, prepared.reason);
+  loaded.ended += 1;
+}
+
+/** `having`: the subscription, or, if it was deleted with its emitter, the delivery, which notes what it had. */
+function dueOf(
+  row: Delivery,
+  { webhook, body }: { webhook: Webhook; body: string },
+  having: { owner_id: string; function_hash?: string | null | undefined },
+): Due {
+  const { _id, emit_id, event_id, emitter_id, event_name, trace, hops, subscription_id, webhook_id } = row;
+  return {
+    deliveryId: _id,
+    event: {
+      ...{ id: emit_id, event_id, emitter_id, name: event_name },
+      ...(trace !== undefined && { trace }),
+      ...(hops !== undefined && { hops }),
+    },
+    listener: { subscriptionId: subscription_id, webhookId: webhook_id, ownerId: having.owner_id },
+    webhook,
+    body,
+    functionHash: having.function_hash ?? null,
+    row,
+  };
 }

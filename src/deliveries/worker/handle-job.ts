@@ -1,7 +1,10 @@
 import { createBatcher, LINGER } from "../../lib/batcher.ts";
 import { settlesWithin } from "../../lib/time.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import type { Awaited, Calling, Working } from "../../platform.ts";
+import { type StoredEvent, StoredEvents } from "../../models/event.ts";
+import { type Subscription, Subscriptions } from "../../models/subscription.ts";
+import { type Webhook, Webhooks } from "../../models/webhook.ts";
+import type { Awaited, Calling, Stores, Working } from "../../platform.ts";
 import type { deliveries } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobHandlers } from "../../queues/run-worker.ts";
@@ -16,15 +19,13 @@ import {
 import { openClearPendingDispatch } from "../dispatch/dispatch.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
-import { openRateLimits } from "../limits/rate.ts";
+import { openRateLimits } from "../limits/webhook-limits.ts";
 import { drain } from "./drain.ts";
+import { parkFirstAttempts, type SharedByAttempts } from "./due.ts";
 import { makeFirstAttempts } from "./first-attempts.ts";
-import { openAttemptReads } from "./load-due.ts";
 import { Detached } from "./make-attempts.ts";
-import { parkFirstAttempts } from "./put-off.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";
-import type { SharedByAttempts } from "./shared.ts";
 import { openTransform } from "./transform.ts";
 
 /** How long a stopping worker waits for Redis to take its permits back. */
@@ -94,4 +95,50 @@ export function openDeliveriesHandler(
       );
     },
   };
+}
+
+/** What a later attempt reads, as it is now; null if it is absent. */
+export interface AttemptReads {
+  webhook(id: string): Promise<Webhook | null>;
+  /** An event: its payload, as JSON, and the owner of its emitter. */
+  event(emitId: string): Promise<Pick<StoredEvent, "event" | "owner_id"> | null>;
+  subscription(id: string): Promise<Pick<Subscription, "owner_id" | "function_hash"> | null>;
+}
+
+/** Documents of one query. */
+const MOST = 100;
+/** A payload may have half a megabyte: few at a time, so that an account's large ones don't hold up the small ones of others. */
+const PAYLOADS = { maxWeight: 16, concurrency: 4 };
+
+/** Reads what the attempts of one process ask for at the same time in one query of each kind. */
+function openAttemptReads({ mongo }: Stores): AttemptReads {
+  return {
+    webhook: byId(ids =>
+      Webhooks(mongo)
+        .find({ _id: { $in: ids } })
+        .lean<Webhook[]>(),
+    ),
+    event: byId(
+      ids =>
+        StoredEvents(mongo)
+          .find({ _id: { $in: ids } }, { event: 1, owner_id: 1 })
+          .lean(),
+      PAYLOADS,
+    ),
+    subscription: byId(ids =>
+      Subscriptions(mongo)
+        .find({ _id: { $in: ids } }, { owner_id: 1, function_hash: 1 })
+        .lean(),
+    ),
+  };
+}
+
+function byId<Row extends { _id: string }>(
+  find: (ids: string[]) => Promise<Row[]>,
+  bounds: { maxWeight: number; concurrency?: number } = { maxWeight: MOST },
+): (id: string) => Promise<Row | null> {
+  return createBatcher<string, Row | null>(async ids => {
+    const rows = new Map((await find([...new Set(ids)])).map(row => [row._id, row]));
+    return ids.map(id => rows.get(id) ?? null);
+  }, bounds);
 }

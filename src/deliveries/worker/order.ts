@@ -7,7 +7,7 @@ import type { Calling, Working } from "../../platform.ts";
 import { rowsOf } from "../../store/mongo.ts";
 import { firstOnItsWay } from "../../store/on-their-way.ts";
 import { deliveryId } from "../dispatch/create.ts";
-import type { DueNow } from "./shared.ts";
+import type { DueNow } from "./due.ts";
 
 /**
  * A delivery must be this old before it is sent in order: a drain looks at its start for earlier events that are still on their way

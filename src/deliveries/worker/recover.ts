@@ -3,9 +3,9 @@ import { type Recovery, type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Calling, Stores, Working } from "../../platform.ts";
 import type { Recover } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
-import { type MaybeSendable, selectSendable } from "../attempt/sendable.ts";
-import { requeue } from "../dispatch/requeue.ts";
-import type { LogFields } from "./shared.ts";
+import { requeue } from "../attempt/next-attempt.ts";
+import { type MaybeSendable, selectSendable } from "../attempt/prepare.ts";
+import type { LogFields } from "./due.ts";
 
 type Failed = MaybeSendable & Pick<Delivery, "_id" | "webhook_id" | "generation">;
 

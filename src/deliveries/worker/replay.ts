@@ -7,10 +7,10 @@ import type { Calling, Stores, Working } from "../../platform.ts";
 import type { ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { describeError } from "../../store/set-aside.ts";
-import { selectSendable } from "../attempt/sendable.ts";
-import { requeue } from "../dispatch/requeue.ts";
+import { requeue } from "../attempt/next-attempt.ts";
+import { selectSendable } from "../attempt/prepare.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";
-import type { LogFields } from "./shared.ts";
+import type { LogFields } from "./due.ts";
 
 const BATCH = 500;
 /** Between two batches, so that a million retries neither hold a slot nor delay everything else. */

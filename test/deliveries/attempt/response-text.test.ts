@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { responseText } from "../../../src/deliveries/attempt/response-text.ts";
+import { responseText } from "../../../src/deliveries/attempt/send.ts";
 
 const shown = (
   body: Buffer,

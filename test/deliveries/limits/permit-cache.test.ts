@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { NoPermit, PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
-import { releasePermits } from "../../../src/deliveries/limits/permits.ts";
+import { releasePermits } from "../../../src/deliveries/limits/webhook-limits.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
 import type { Permits } from "../../../src/store/permits.ts";

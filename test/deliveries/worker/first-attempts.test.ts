@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createDeliveries, deliveryId } from "../../../src/deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../../../src/deliveries/dispatch/dispatch.ts";
-import { releasePermits } from "../../../src/deliveries/limits/permits.ts";
+import { releasePermits } from "../../../src/deliveries/limits/webhook-limits.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { Deliveries } from "../../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
-import { persistEvents } from "../../../src/deliveries/dispatch/persist-events.ts";
-import { permitTtlMs } from "../../../src/deliveries/limits/permits.ts";
+import { persistEvents } from "../../../src/deliveries/dispatch/dispatch.ts";
+import { permitTtlMs } from "../../../src/deliveries/limits/webhook-limits.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";

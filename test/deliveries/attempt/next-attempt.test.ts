@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isFar, isLeftToSweep } from "../../../src/deliveries/attempt/due-fields.ts";
+import { isFar, isLeftToSweep } from "../../../src/deliveries/attempt/next-attempt.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 
 describe("a far retry", () => {

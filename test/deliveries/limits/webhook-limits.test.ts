@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
-import { permitTtlMs } from "../../../src/deliveries/limits/permits.ts";
+import { permitTtlMs } from "../../../src/deliveries/limits/webhook-limits.ts";
 import type { Webhook } from "../../../src/models/webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { until } from "../../support/until.ts";
