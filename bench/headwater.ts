@@ -8,7 +8,7 @@ import { readProcfile } from "../script/lib/procfile.mjs";
 import { type Config, readConfig } from "../src/config.ts";
 import { deliveries } from "../src/queues/deliveries.ts";
 import { emissions } from "../src/queues/emissions.ts";
-import { KeptShards } from "../src/queues/keep-shards.ts";
+import { KeptShards } from "../src/queues/open-queues.ts";
 import { runs } from "../src/queues/runs.ts";
 import { findRedis } from "../src/store/find-redis.ts";
 import { redisKeys } from "../src/store/keys.ts";

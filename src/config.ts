@@ -11,7 +11,7 @@ import { LIMITS } from "./limits/catalogue.ts";
 import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits, QUOTA } from "./limits/plan-limits.ts";
 import { parseSignInRules } from "./openid/rules.ts";
-import { parseQueueShards } from "./queues/parse-shards.ts";
+import { parseQueueShards } from "./queues/index.ts";
 import { REMOVED, removedSettings } from "./removed-settings.ts";
 import { checkFormats, parseEgressBlock, secretsKey, UNVERIFIED } from "./setting-formats.ts";
 import {

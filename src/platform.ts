@@ -12,7 +12,7 @@ import { Metrics } from "./metrics/metrics.ts";
 import { OpenIdProvider } from "./openid/provider.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
-import { KeptShards } from "./queues/keep-shards.ts";
+import { KeptShards } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";

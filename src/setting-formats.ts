@@ -7,7 +7,7 @@ import { parseMailUrl } from "./lib/smtp-url.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { parsePlanLimits, QUOTA } from "./limits/plan-limits.ts";
 import { parseSignInRules } from "./openid/rules.ts";
-import { parseQueueShards } from "./queues/parse-shards.ts";
+import { parseQueueShards } from "./queues/index.ts";
 import {
   CONCURRENCY,
   parseAcceptance,

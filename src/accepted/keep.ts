@@ -8,8 +8,8 @@ import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
-import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
+import { enqueueRuns } from "../queues/runs.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
 import type { QueueBounds } from "../store/run-queue.ts";
 

@@ -12,7 +12,7 @@ import {
   Webhooks,
 } from "../models/webhook.ts";
 import type { Calling, Outbound, Stores, Working } from "../platform.ts";
-import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { enqueueDrain } from "../queues/deliveries.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
 import { presentWebhook } from "../webhooks/present.ts";

@@ -3,10 +3,15 @@ import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/lists.ts";
 import type { Working } from "../platform.ts";
-import { type Emission, type EmissionsJob, emissionProblem, emissionsIn } from "../queues/emissions.ts";
-import { jobOf } from "../queues/publish-emissions.ts";
+import {
+  type Emission,
+  type EmissionsJob,
+  emissionProblem,
+  emissionsIn,
+  jobOf,
+} from "../queues/emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
-import { Snooze } from "../queues/snooze.ts";
+import { Snooze } from "../queues/verdicts.ts";
 import { countDrop } from "../store/drops.ts";
 import { countEmissionBytes } from "../store/emission-bytes.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";

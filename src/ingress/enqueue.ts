@@ -4,8 +4,8 @@ import { createBatcher } from "../lib/batcher.ts";
 import { groupBy } from "../lib/lists.ts";
 import type { Source } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
-import { runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
+import { runQueueIsFull } from "../queues/runs.ts";
 
 /** Requests that arrive at the same time share one query and one round trip to Redis; at most this many. */
 export const BATCH_SIZE = 100;

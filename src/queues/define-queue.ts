@@ -1,4 +1,4 @@
-import type { JobsOptions, Queue } from "bullmq";
+import type { Job, JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -11,7 +11,7 @@ import { type JobState, StoredJobs } from "./stored-jobs.ts";
 export const FAILED_JOBS_KEPT = { age: 7 * 86_400, count: LIMITS.failedJobs.value };
 
 /** One kind of job: its name, payload and identity. Producers and the worker import this, never each other. */
-export interface JobDeclaration<Schema extends TSchema = TSchema> {
+interface JobDeclaration<Schema extends TSchema = TSchema> {
   /** The queue's name. */
   queue: string;
   name: string;
@@ -188,7 +188,7 @@ export const ofAccount = (account: string): JobsOptions => ({ account }) as Jobs
 export const ofVersion = (v: number): JobsOptions => ({ v }) as JobsOptions;
 
 /** Returns the version of a job's payload: the first for one of an early release, or of another producer. */
-export const versionIn = (options: JobsOptions): number => {
+const versionIn = (options: JobsOptions): number => {
   const { v } = options as { v?: unknown };
   return typeof v === "number" ? v : 1;
 };
@@ -240,3 +240,18 @@ export async function jobStates(
 
 /** What counts of a job that two shards hold, because it was enqueued again when the number had grown. */
 const STATES: readonly JobState[] = ["live", "finished"];
+
+type Declared = Pick<AnyQueue, "name"> & { jobs: Record<string, Pick<JobDeclaration, "reads">> };
+
+/**
+ * Returns what this release does not know of a job, which a newer one enqueued; undefined for a job that it can handle. The only
+ * kind of a queue has jobs of any name, because producers of others name them freely.
+ */
+export function whatIsNewer({ name, jobs }: Declared, job: Pick<Job, "name" | "opts">): string | undefined {
+  const kinds = Object.keys(jobs);
+  const kind = kinds.length === 1 ? (kinds[0] ?? "") : job.name;
+  const declared = Object.hasOwn(jobs, kind) ? jobs[kind] : undefined;
+  if (!declared) return `this release has no jobs named ${job.name} on queue ${name}`;
+  const v = versionIn(job.opts);
+  return v > declared.reads ? `version ${v} of ${kind} is newer than ${declared.reads}` : undefined;
+}

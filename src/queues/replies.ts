@@ -28,22 +28,22 @@ const TOO_LARGE: Reply = {
 };
 
 /**
- * Sends a reply to a process. The reply itself is a key that expires, and only its name and size are published: Redis cuts
+ * Sends a reply to the process that waits for a run, if any does. The reply itself is a key that expires, and only its name and size are published: Redis cuts
  * off a subscriber for which too many bytes wait, and with it every run that it waits for. A reply is lost if no process
  * waits any longer, which is a timeout there.
  */
-export async function sendReply(
-  redis: RedisClient,
-  keys: RedisKeys,
-  to: { processId: string; runId: string },
-  reply: Reply,
+export async function reply(
+  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
+  { run_id, reply_to }: { run_id: string; reply_to?: string | undefined },
+  message: Reply,
 ): Promise<void> {
-  const given = JSON.stringify(reply);
+  if (!reply_to) return;
+  const given = JSON.stringify(message);
   const isTooLarge = Buffer.byteLength(given) > LIMITS.replyBytes.value;
   const text = isTooLarge ? JSON.stringify(TOO_LARGE) : given;
-  const name = `${to.runId} ${Buffer.byteLength(text)}`;
-  const channel = keys.replies(to.processId);
-  await send(redis, [keys.reply(to.processId, to.runId)], [text, LIMITS.replyKeptMs.value, channel, name]);
+  const name = `${run_id} ${Buffer.byteLength(text)}`;
+  const channel = keys.replies(reply_to);
+  await send(redis, [keys.reply(reply_to, run_id)], [text, LIMITS.replyKeptMs.value, channel, name]);
 }
 
 /** Bytes of replies that a process reads at a time, at least one reply: a few of the largest. */

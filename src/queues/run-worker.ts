@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
 import { SlotShares } from "../fairness/slot-shares.ts";
 import { FairTurns } from "../fairness/turns.ts";
-import { AppError, type ErrorCode } from "../lib/errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { warnThrottled } from "../lib/logger.ts";
 import { newAjv } from "../lib/schemas.ts";
@@ -14,15 +14,14 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import { leanBackend, workerReading } from "./backend.ts";
-import { type AnyQueue, accountIn, type QueueDeclaration } from "./define-queue.ts";
+import { type AnyQueue, accountIn, type QueueDeclaration, whatIsNewer } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { HeldLocks } from "./held-locks.ts";
-import { whatIsNewer } from "./newer-job.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { type ConsumedShards, ShardedWorker, type ShardWorker } from "./sharded-worker.ts";
 import { shardName } from "./shards.ts";
-import { Snooze } from "./snooze.ts";
 import { StoredJobs } from "./stored-jobs.ts";
+import { NEWER_MS, pauseMs, Snooze, snoozeMs, verdictOf } from "./verdicts.ts";
 
 /** What a handler receives: the validated payload and facts about its job. */
 export interface JobContext<Payload> {
@@ -79,30 +78,6 @@ export interface PausableWorker extends RunningWorker {
 
 /** How long a cancelled handler may take to return its work. */
 const CANCEL_MS = 1500;
-
-type Verdict = "done" | "failed" | "retried" | "snoozed";
-
-/** What an expected error means for its job. Any other error is retried by the queue's back-off. */
-const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
-  // Not the job's fault: it uses up no attempt, so that no outage, however long, fails a job.
-  unavailable: "snoozed",
-  invalid: "failed",
-  unauthenticated: "failed",
-  forbidden: "failed",
-  "limit-reached": "failed",
-  "too-large": "failed",
-  "not-found": "done",
-  conflict: "done",
-};
-
-/** Pauses between checks whether a store is back: short at first, and never so long that its return goes unnoticed. */
-const SNOOZE_MS = { first: 500, most: 15_000 };
-
-/**
- * The same for jobs that only workers of a newer release know: a deployment takes minutes, and a hundred thousand of them must not
- * keep the workers of this release busy.
- */
-const NEWER_MS = { first: 1000, most: 30_000 };
 
 /** A Redis that rejects commands because it is full would otherwise be asked again in a hot loop. */
 const PAUSE_MS = 1000;
@@ -405,7 +380,7 @@ class QueueWorker implements ShardWorker {
         finish("snoozed", error.fields, "info");
         throw error;
       }
-      const verdict = error instanceof AppError ? (VERDICTS[error.code] ?? "retried") : "retried";
+      const verdict = verdictOf(error);
       const isLast = verdict === "retried" && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
       if (verdict === "done") return finish((error as AppError).code, {}, "info");
       finish(verdict, { err: error }, verdict === "failed" || isLast ? "error" : "warn");
@@ -469,17 +444,4 @@ function checkPayload(validate: ValidateFunction, payload: unknown): void {
   }));
   const listed = fields.map(({ path, message }) => `${path} ${message}`.trim()).join(", ");
   throw new AppError("invalid", `job payload: ${listed}`, { fields });
-}
-
-/** How long a job that comes back waits, in milliseconds; null for one that failed. */
-function snoozeMs(error: unknown, job: Job): number | null {
-  if (error instanceof Snooze) return error.delayMs;
-  if (!(error instanceof AppError) || VERDICTS[error.code] !== "snoozed") return null;
-  return pauseMs(SNOOZE_MS, job);
-}
-
-/** Grows with each start of the job, and is spread, so that not all jobs come back at once. */
-function pauseMs({ first, most }: { first: number; most: number }, { attemptsStarted }: Job): number {
-  const ms = Math.min(first * 2 ** Math.min(attemptsStarted - 1, 10), most);
-  return ms * (0.5 + Math.random() / 2);
 }

@@ -1,7 +1,7 @@
 import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
-import { notifyAgain } from "../queues/enqueue-run.ts";
+import { notifyAgain } from "../queues/runs.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 

@@ -1,7 +1,7 @@
 import { unixSeconds } from "../lib/time.ts";
 import { BEGUN, type Source, type SourceState, Sources } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
-import { enqueueRun } from "../queues/enqueue-run.ts";
+import { enqueueRun } from "../queues/runs.ts";
 import { enqueueDeactivation } from "../sources/change.ts";
 import { abandonDeployment, enqueueSourceDeletion, finishDeletion } from "../sources/delete-source.ts";
 import { repairEach } from "../store/repair-each.ts";

@@ -2,6 +2,7 @@ import type { ClientSession } from "mongoose";
 import { emit } from "../events/emit.ts";
 import { AppError } from "../lib/errors.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
+import { reply } from "../queues/replies.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import {
@@ -29,7 +30,6 @@ import {
 import { openVersion } from "./open-version.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, findRuns, readMemory, recordRuns } from "./record.ts";
-import { reply } from "./reply.ts";
 import { recordUndone, undoChange } from "./undo-change.ts";
 
 /** The change was committed, or rejected with an error and nothing changed. */

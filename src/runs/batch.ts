@@ -1,5 +1,6 @@
 import { callErrorOf } from "../connections/look-up.ts";
 import type { Source } from "../models/source.ts";
+import { reply } from "../queues/replies.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
@@ -16,7 +17,6 @@ import {
   outcomeLabel,
   QUOTA_EXCEEDED,
 } from "./record-batch.ts";
-import { reply } from "./reply.ts";
 import { splitHeaders } from "./response-headers.ts";
 import { idleTickKeptMs } from "./tick.ts";
 

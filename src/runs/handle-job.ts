@@ -3,7 +3,7 @@ import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Queued } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
-import { notifyRuns } from "../queues/enqueue-run.ts";
+import { reply } from "../queues/replies.ts";
 import {
   type ChangeItem,
   NewerRun,
@@ -12,7 +12,7 @@ import {
   type TriggerItem,
 } from "../queues/run-item.ts";
 import type { JobContext } from "../queues/run-worker.ts";
-import { runs, type SourceJob } from "../queues/runs.ts";
+import { notifyRuns, runs, type SourceJob } from "../queues/runs.ts";
 import { countJobs, shardNumber } from "../queues/shards.ts";
 import { moveScheduler } from "../sources/timer-scheduler.ts";
 import { countDrop } from "../store/drops.ts";
@@ -21,7 +21,6 @@ import { applyChange } from "./apply-change.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { Claim, Lease } from "./lease.ts";
 import { LeaseLost } from "./record.ts";
-import { reply } from "./reply.ts";
 import { failCrashedRun, runBatch } from "./run.ts";
 import { tick } from "./tick.ts";
 import { giveUpUndoing, undoChange } from "./undo-change.ts";

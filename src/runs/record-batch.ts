@@ -4,6 +4,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import type { RunRecord } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
 import type { Observed } from "../platform.ts";
+import { reply } from "../queues/replies.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type CallError, SANDBOX_LOST } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
@@ -12,7 +13,6 @@ import type { Claim } from "./lease.ts";
 import type { Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, recordRuns } from "./record.ts";
-import { reply } from "./reply.ts";
 import { settleRuns } from "./settle.ts";
 import { noteSourceHealth } from "./source-health.ts";
 

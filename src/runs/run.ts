@@ -3,8 +3,9 @@ import { limitsOf } from "../accounts/limits.ts";
 import { loadCode } from "../components/stored-bundle.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Source, Sources } from "../models/source.ts";
+import { reply } from "../queues/replies.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
-import { Snooze } from "../queues/snooze.ts";
+import { Snooze } from "../queues/verdicts.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { currentSource, propsOfSource } from "../sources/source.ts";
 import { clearTick } from "../store/admit-tick.ts";
@@ -19,7 +20,6 @@ import { emptyMemory, hasMemory, type Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
 import { BATCH_MS, type ClaimedRuns, type EndedRun } from "./record-batch.ts";
-import { reply } from "./reply.ts";
 import { settledRunIds } from "./settle.ts";
 import { noteSourceHealth } from "./source-health.ts";
 

@@ -8,7 +8,7 @@ import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { emissions } from "../queues/emissions.ts";
-import { enqueueRun } from "../queues/enqueue-run.ts";
+import { enqueueRun } from "../queues/runs.ts";
 import { countJobs } from "../queues/shards.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { ofAccount } from "../store/run-queue.ts";

@@ -7,7 +7,7 @@ import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Queued, Stores, Working } from "../platform.ts";
-import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { enqueueDrain } from "../queues/deliveries.ts";
 import { countDrop } from "../store/drops.ts";
 import { transaction } from "../store/mongo.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";

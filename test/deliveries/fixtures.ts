@@ -9,7 +9,7 @@ import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { Workflows } from "../../src/models/workflow.ts";
-import { Snooze } from "../../src/queues/snooze.ts";
+import { Snooze } from "../../src/queues/verdicts.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import type { TestPlatform } from "../support/platform.ts";
 

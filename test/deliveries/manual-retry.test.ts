@@ -10,7 +10,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import { type Recovery, Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
-import { Snooze } from "../../src/queues/snooze.ts";
+import { Snooze } from "../../src/queues/verdicts.ts";
 import { deleteWebhook, updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

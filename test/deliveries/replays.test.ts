@@ -4,7 +4,7 @@ import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { Replays } from "../../src/models/replay.ts";
-import { Snooze } from "../../src/queues/snooze.ts";
+import { Snooze } from "../../src/queues/verdicts.ts";
 import type { Api } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { openPublisher } from "../../src/queues/publish-emissions.ts";
+import { openPublisher } from "../../src/queues/emissions.ts";
 import { until } from "../support/until.ts";
 import { DEAD } from "./counting-receiver.ts";
 import { isFullSize, type Lab } from "./lab.ts";

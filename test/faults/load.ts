@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { eventScore } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
-import { openPublisher } from "../../src/queues/publish-emissions.ts";
+import { openPublisher } from "../../src/queues/emissions.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
 import { LOOK_EVERY_MS, openWork } from "./open-work.ts";

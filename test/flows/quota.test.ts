@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
-import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
+import { enqueueRuns } from "../../src/queues/runs.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 

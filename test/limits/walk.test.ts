@@ -282,7 +282,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   workflowEvents: "test/events/workflow-listener.test.ts",
   workflowEventBytes: "test/events/workflow-listener.test.ts",
   redisHighWaterPercent: "test/store/memory-share.test.ts",
-  queuedChanges: "test/queues/enqueue-run.test.ts",
+  queuedChanges: "test/queues/runs.test.ts",
   settledBytes: "test/runs/late-records.test.ts",
   lateRecords: "test/runs/late-records.test.ts",
   lateRecordBytes: "test/runs/late-records.test.ts",

@@ -1,7 +1,7 @@
 import { newId } from "../../src/lib/ids.ts";
 import { type Subscription, Subscriptions } from "../../src/models/subscription.ts";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
-import { openPublisher } from "../../src/queues/publish-emissions.ts";
+import { openPublisher } from "../../src/queues/emissions.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { createWorkflow } from "../../src/workflows/workflows.ts";
 import type { Requests } from "./machine.ts";

@@ -3,7 +3,7 @@ import { openPlatform, type Platform } from "../../src/platform.ts";
 import { defineQueue, enqueue, enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
-import { Snooze } from "../../src/queues/snooze.ts";
+import { Snooze } from "../../src/queues/verdicts.ts";
 import { workerOptions } from "../../workers/start-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { openSubscriber } from "../../src/platform.ts";
-import { openReplies, type Replies, type Reply, sendReply } from "../../src/queues/replies.ts";
+import { openReplies, type Replies, type Reply, reply } from "../../src/queues/replies.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
@@ -33,15 +33,15 @@ describe("replies to runs", () => {
     await platform.destroy();
   });
 
-  const reply = (runId: string, message: Reply) =>
-    sendReply(platform.redis, platform.keys, { processId: PROCESS, runId }, message);
+  const send = (runId: string, message: Reply) =>
+    reply(platform, { run_id: runId, reply_to: PROCESS }, message);
   const keyOf = (runId: string) => platform.keys.reply(PROCESS, runId);
 
   it("of 5 MB each arrive together, and none of their bytes is published", async () => {
     const runIds = Array.from({ length: 10 }, () => newId("run"));
     const received = runIds.map(runId => replies.first(runId, 30_000));
     const sent = responseOf(5 * 1024 * 1024);
-    await Promise.all(runIds.map(runId => reply(runId, sent)));
+    await Promise.all(runIds.map(runId => send(runId, sent)));
     for (const one of received) expect((await one) as object).to.deep.equal(sent);
     await until(() => published.length === runIds.length);
     for (const message of published) expect(message.length).to.be.below(100);
@@ -58,33 +58,33 @@ describe("replies to runs", () => {
     ] as const) {
       const runId = newId("run");
       const received = replies.first(runId, 30_000);
-      await reply(runId, responseOf(bytes));
+      await send(runId, responseOf(bytes));
       expect((await received)?.type, `${bytes} bytes`).to.equal(type);
     }
   });
 
   it("are kept for a moment, and for none if the wait is over", async () => {
     const runId = newId("run");
-    await sendReply(platform.redis, platform.keys, { processId: "gone", runId }, responseOf(1));
+    await reply(platform, { run_id: runId, reply_to: "gone" }, responseOf(1));
     expect(await platform.redis.pttl(platform.keys.reply("gone", runId))).to.be.within(
       1,
       LIMITS.replyKeptMs.value,
     );
-    await reply(runId, responseOf(1));
+    await send(runId, responseOf(1));
     await until(async () => (await platform.redis.exists(keyOf(runId))) === 0);
   });
 
   it("count once: the first one", async () => {
     const runId = newId("run");
     const first = replies.first(runId, 30_000);
-    await Promise.all([reply(runId, responseOf(3)), reply(runId, { type: "ended" })]);
+    await Promise.all([send(runId, responseOf(3)), send(runId, { type: "ended" })]);
     expect(await first).to.deep.equal(responseOf(3));
   });
 
   it("over their limit become the end of the run, which says so", async () => {
     const runId = newId("run");
     const first = replies.first(runId, 30_000);
-    await reply(runId, responseOf(7 * 1024 * 1024));
+    await send(runId, responseOf(7 * 1024 * 1024));
     expect(await first)
       .to.deep.include({ type: "ended" })
       .and.nested.include({ "error.code": "Response Too Large" });

@@ -8,7 +8,7 @@ import { deletions } from "../../src/queues/deletions.ts";
 import { emissions } from "../../src/queues/emissions.ts";
 import { type JobContext, type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { Snooze } from "../../src/queues/snooze.ts";
+import { Snooze } from "../../src/queues/verdicts.ts";
 import { workerOptions } from "../../workers/start-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";

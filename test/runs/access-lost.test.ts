@@ -3,7 +3,7 @@ import { addMember, createOrganization, removeMember } from "../../src/accounts/
 import { createUser } from "../../src/accounts/users.ts";
 import { carriedBy } from "../../src/events/fan-out.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
+import { enqueueRuns } from "../../src/queues/runs.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

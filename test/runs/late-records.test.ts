@@ -4,7 +4,7 @@ import { LIMITS } from "../../src/limits/catalogue.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { type Emission, emissions, emissionsIn } from "../../src/queues/emissions.ts";
-import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
+import { enqueueRuns } from "../../src/queues/runs.ts";
 import type { RunDeps } from "../../src/runs/deps.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import { LateRecords } from "../../src/runs/late-records.ts";

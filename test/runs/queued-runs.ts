@@ -1,6 +1,6 @@
 import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
-import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
+import { enqueueRuns } from "../../src/queues/runs.ts";
 import type { Api, Summary } from "../support/api.ts";
 import type { System } from "../support/system.ts";
 import { until } from "../support/until.ts";

@@ -1,4 +1,4 @@
-import { openPublisher } from "../../src/queues/publish-emissions.ts";
+import { openPublisher } from "../../src/queues/emissions.ts";
 import type { Actor, SentEvent } from "./model.ts";
 import { pause } from "./pause.ts";
 import { PUBLISHED, publishOverHttp } from "./publish-over-http.ts";

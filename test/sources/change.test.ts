@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
-import { sendReply } from "../../src/queues/replies.ts";
+import { reply } from "../../src/queues/replies.ts";
 import { type ChangeItem, parseRunItem } from "../../src/queues/run-item.ts";
 import { ChangeRejection, requestChange } from "../../src/sources/change.ts";
 import { rejection } from "../components/rejection.ts";
@@ -21,9 +21,8 @@ describe("requestChange", () => {
     const text = await until(() => platform.redis.lindex(platform.keys.changeQueue(sourceId), 0), {
       what: "the change in its queue",
     });
-    const { run_id, reply_to = "" } = parseRunItem(text) as ChangeItem;
-    const to = { processId: reply_to, runId: run_id };
-    await sendReply(platform.redis, platform.keys, to, { type: "ended", ...(error && { error }) });
+    const change = parseRunItem(text) as ChangeItem;
+    await reply(platform, change, { type: "ended", ...(error && { error }) });
     return result;
   }
 

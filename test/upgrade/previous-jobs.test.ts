@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import type { Job } from "bullmq";
 import { expect } from "chai";
+import { whatIsNewer } from "../../src/queues/define-queue.ts";
 import { consumedQueues } from "../../src/queues/index.ts";
-import { whatIsNewer } from "../../src/queues/newer-job.ts";
 import { RECORDED, type RecordedJob } from "./record.ts";
 import { PREVIOUS_READS } from "./releases.ts";
 

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
-import { deliveries } from "../../src/queues/deliveries.ts";
-import { enqueueDrain } from "../../src/queues/enqueue-drain.ts";
+import { deliveries, enqueueDrain } from "../../src/queues/deliveries.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, emit, OWNER, subscribe, webhookOf } from "../deliveries/fixtures.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { serveWorker } from "../../src/ops/serve-worker.ts";
-import { enqueueRun } from "../../src/queues/enqueue-run.ts";
+import { enqueueRun } from "../../src/queues/runs.ts";
 import { start as startRuns } from "../../workers/runs.ts";
 import { storeRunnableSource } from "../runs/runnable-source.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Queued, Stores } from "../../platform.ts";
-import { enqueueDrains } from "../../queues/enqueue-drain.ts";
+import { enqueueDrains } from "../../queues/deliveries.ts";
 
 /**
  * Whether the attempt of a delivery is so far away that no drain is enqueued for it: thousands of failing deliveries would fill

@@ -4,7 +4,7 @@ import { createBatcher } from "../../lib/batcher.ts";
 import { groupBy } from "../../lib/lists.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Queued, Stores } from "../../platform.ts";
-import { enqueueDrain } from "../../queues/enqueue-drain.ts";
+import { enqueueDrain } from "../../queues/deliveries.ts";
 import type { PermitLimits } from "../../store/permits.ts";
 
 /** A webhook as far as its permits are concerned. */

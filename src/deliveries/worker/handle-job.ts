@@ -5,8 +5,7 @@ import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Awaited, Calling, Stores, Working } from "../../platform.ts";
-import type { deliveries } from "../../queues/deliveries.ts";
-import { enqueueDrain } from "../../queues/enqueue-drain.ts";
+import { type deliveries, enqueueDrain } from "../../queues/deliveries.ts";
 import type { JobHandlers } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
 import {

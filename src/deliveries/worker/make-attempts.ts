@@ -5,7 +5,7 @@ import { groupBy } from "../../lib/lists.ts";
 import { settlesWithin } from "../../lib/time.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import type { Calling, Working } from "../../platform.ts";
-import { enqueueDrain } from "../../queues/enqueue-drain.ts";
+import { enqueueDrain } from "../../queues/deliveries.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { type Attempted, failedAttempt, makeAttempt } from "../attempt/attempt.ts";
 import { endDelivery } from "../attempt/record.ts";

@@ -2,7 +2,7 @@ import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type Recovery, type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Calling, Stores, Working } from "../../platform.ts";
 import type { Recover } from "../../queues/deliveries.ts";
-import { Snooze } from "../../queues/snooze.ts";
+import { Snooze } from "../../queues/verdicts.ts";
 import { requeue } from "../attempt/next-attempt.ts";
 import { type MaybeSendable, selectSendable } from "../attempt/prepare.ts";
 import type { LogFields } from "./due.ts";

@@ -5,7 +5,7 @@ import { type Replay, Replays } from "../../models/replay.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { Calling, Stores, Working } from "../../platform.ts";
 import type { ReplayJob } from "../../queues/deliveries.ts";
-import { Snooze } from "../../queues/snooze.ts";
+import { Snooze } from "../../queues/verdicts.ts";
 import { describeError } from "../../store/set-aside.ts";
 import { requeue } from "../attempt/next-attempt.ts";
 import { selectSendable } from "../attempt/prepare.ts";

@@ -7,8 +7,16 @@ import { AppError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/lists.ts";
 import type { Working } from "../../platform.ts";
-import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
-import { BYTES_PER_JOB, jobOf, openBatchers, packBySize, sizeOf } from "../../queues/publish-emissions.ts";
+import {
+  BYTES_PER_JOB,
+  EMISSIONS_PER_JOB,
+  type Emission,
+  type EmissionsJob,
+  jobOf,
+  openBatchers,
+  packBySize,
+  sizeOf,
+} from "../../queues/emissions.ts";
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";

@@ -12,7 +12,7 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Source } from "../../models/source.ts";
 import type { Calling, Working } from "../../platform.ts";
 import { fromStoredTimer, timerEvent } from "../../props/timer.ts";
-import { runQueueIsFull } from "../../queues/enqueue-run.ts";
+import { runQueueIsFull } from "../../queues/runs.ts";
 import type { CallError, Emit, LogLine } from "../../sandbox/protocol.ts";
 import { existingComponent } from "../../sources/prepare.ts";
 import { type Consume, createKeyRateLimiter } from "../../store/key-rate.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { shareOutSlots } from "../../src/queues/share-out-slots.ts";
+import { shareOutSlots } from "../../src/queues/sharded-worker.ts";
 
 const even = (held: number[], slots = 8) => held.map(one => ({ slots, held: one }));
 

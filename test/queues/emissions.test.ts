@@ -1,8 +1,14 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
-import { EMISSIONS_PER_JOB, type Emission, emissions, emissionsIn } from "../../src/queues/emissions.ts";
-import { openPublisher, packEmissions } from "../../src/queues/publish-emissions.ts";
+import {
+  EMISSIONS_PER_JOB,
+  type Emission,
+  emissions,
+  emissionsIn,
+  openPublisher,
+  packEmissions,
+} from "../../src/queues/emissions.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const emission = (n: number, event: unknown = n): Emission => ({

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { enqueueRun } from "../../src/queues/enqueue-run.ts";
+import { enqueueRun } from "../../src/queues/runs.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("the changes of a source that wait", () => {
