@@ -22,6 +22,9 @@ const finishJob = script<Fetched | number>("fetch-job", "finish-job");
 /** What BullMQ takes for "no job". */
 const nothing = (dueMs: number) => [null, 0, 0, dueMs];
 
+const jobIn = ([fields, id, dueMs]: Fetched): ReturnType<typeof raw2NextJobData> =>
+  fields === 0 ? nothing(dueMs) : raw2NextJobData([fields, id, 0, 0]);
+
 /**
  * Returns what a worker asks Redis through: BullMQ's own backend, except that a job costs fewer commands
  * (docs/performance.md#round-trips). BullMQ's own notifies a worker again for each job that was taken, looks for another one
@@ -36,6 +39,7 @@ export const leanBackend =
     return Object.assign(backend, {
       moveToActive: ask.moveToActive,
       moveToCompleted: ask.moveToCompleted,
+      waitForJob: ask.waitForJob,
     });
   };
 
@@ -46,6 +50,7 @@ class Asker {
   readonly #lockMs: number;
   readonly #moveToActive: Backend["moveToActive"];
   readonly #moveToCompleted: Backend["moveToCompleted"];
+  readonly #waitForJob: Backend["waitForJob"];
   /** When the next delayed job is due, or 0: what the next fetch returns. Set by a job after which none waited. */
   #nextDueMs: number | undefined;
 
@@ -57,6 +62,7 @@ class Asker {
     this.#lockMs = lockMs;
     this.#moveToActive = backend.moveToActive.bind(backend);
     this.#moveToCompleted = backend.moveToCompleted.bind(backend);
+    this.#waitForJob = backend.waitForJob.bind(backend);
   }
 
   readonly moveToActive: Backend["moveToActive"] = async (token, name) => {
@@ -65,7 +71,19 @@ class Asker {
     // A worker asks again at once. The marker notifies it of what is added from now on.
     if (dueMs !== undefined) return nothing(dueMs);
     const fetched = await startJob(this.#redis, this.#keys, this.#args(token));
-    return typeof fetched === "number" ? await this.#moveToActive(token, name) : this.#read(fetched);
+    if (typeof fetched === "number") return await this.#moveToActive(token, name);
+    const [fields, , nextDueMs, waits] = fetched;
+    if (fields !== 0 && waits === 0) this.#nextDueMs = nextDueMs;
+    return jobIn(fetched);
+  };
+
+  /** What is notified now came after the job that was taken last: the next fetch must ask. */
+  readonly waitForJob: Backend["waitForJob"] = async timeoutS => {
+    try {
+      return await this.#waitForJob(timeoutS);
+    } finally {
+      this.#nextDueMs = undefined;
+    }
   };
 
   readonly moveToCompleted: Backend["moveToCompleted"] = async (job, value, remove, token, fetchNext) => {
@@ -75,19 +93,13 @@ class Asker {
     const finished = remove === true ? await finishJob(this.#redis, keys, args) : IS_OTHER;
     if (finished === IS_OTHER) return await this.#moveToCompleted(job, value, remove, token, fetchNext);
     return {
-      result: typeof finished === "number" ? undefined : this.#read(finished),
+      result: typeof finished === "number" ? undefined : jobIn(finished),
       finishedOn: Date.now(),
     };
   };
 
   #args(token: string): (string | number)[] {
     return [this.#backend.toKey(""), Date.now(), token, this.#lockMs];
-  }
-
-  #read([fields, id, dueMs, waits]: Fetched): ReturnType<typeof raw2NextJobData> {
-    if (fields === 0) return nothing(dueMs);
-    this.#nextDueMs = waits === 1 ? undefined : dueMs;
-    return raw2NextJobData([fields, id, 0, 0]);
   }
 }
 

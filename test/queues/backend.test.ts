@@ -16,6 +16,8 @@ interface Compared {
   add(id: string, options?: JobsOptions): Promise<unknown>;
   /** Takes the next job. Returns its id and its payload, and whether a delayed job waits. */
   take(): Promise<unknown>;
+  /** Waits until a worker is to look for a job. */
+  wait(): Promise<unknown>;
   /** Finishes the job that was taken last, and takes the next one if `fetches`. */
   finish(fetches?: boolean): Promise<unknown>;
 }
@@ -34,10 +36,16 @@ describe("the backend of workers", () => {
       const prefix = `{${newId("dc")}}`;
       const options = { connection: platform.redis, prefix, skipWaitingForReady: true };
       const queue = new Queue(NAME, options);
-      const backend = factory(NAME, { ...options, lockDuration: LOCK_MS } as never) as RedisQueueBackend;
-      const seen = await act(using(queue, backend));
-      results.push({ seen, stored: await storedUnder(prefix) });
-      await queue.close();
+      const given = { ...options, lockDuration: LOCK_MS } as never;
+      const backend = factory(NAME, given, { withBlockingConnection: true }) as RedisQueueBackend;
+      backend.on("error", () => undefined);
+      try {
+        const seen = await act(using(queue, backend));
+        results.push({ seen, stored: await storedUnder(prefix) });
+      } finally {
+        await backend.close();
+        await queue.close();
+      }
     }
     return results;
   }
@@ -45,12 +53,14 @@ describe("the backend of workers", () => {
   function using(queue: Queue, backend: RedisQueueBackend): Compared {
     let taken: Job | undefined;
     const note = ([fields, id, , dueMs]: unknown[] = []) => {
-      taken = fields ? Job.fromJSON(queue, fields as never, String(id)) : undefined;
-      return { id: id || null, isDelayed: Number(dueMs) > 0, data: taken?.data, priority: taken?.priority };
+      const job = fields ? Job.fromJSON(queue, fields as never, String(id)) : undefined;
+      taken = job ?? taken;
+      return { id: id || null, isDelayed: Number(dueMs) > 0, data: job?.data, priority: job?.priority };
     };
     return {
       queue,
       add: (id, options = {}) => queue.add("job", { id }, { jobId: id, removeOnComplete: true, ...options }),
+      wait: async () => await backend.waitForJob(1),
       take: async () => note(await backend.moveToActive("token")),
       finish: async (fetches = true) => {
         if (!taken) throw new Error("no job was taken");
@@ -88,6 +98,14 @@ describe("the backend of workers", () => {
     "plain jobs, in order": async ({ add, take, finish }) => {
       await Promise.all([add("a"), add("b"), add("c")]);
       return [await take(), await finish(), await finish(false), await take()];
+    },
+    "a job that is added after another was taken at the end of one": async ({ add, take, wait, finish }) => {
+      await add("a");
+      const seen = [await wait(), await take(), await take()];
+      await add("b");
+      seen.push(await finish());
+      await add("c");
+      return [...seen, await wait(), await take()];
     },
     "prioritized jobs after plain ones": async ({ add, take, finish }) => {
       await add("later", { priority: 9 });
