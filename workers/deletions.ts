@@ -1,6 +1,6 @@
 import "../src/lib/require-node.ts";
 
-import { deleteRange } from "../src/events/delete-range.ts";
+import { deleteRange } from "../src/events/stored-events.ts";
 import type { Platform } from "../src/platform.ts";
 import { deletions } from "../src/queues/deletions.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { accessLost } from "../accounts/access.ts";
 import { limitsOf } from "../accounts/limits.ts";
 import { presentDelivery } from "../deliveries/read.ts";
-import { findEmitter } from "../events/find-emitter.ts";
+import { findEmitter } from "../events/find.ts";
 import { LiveStream, openStream, streamEvents } from "../events/live.ts";
 import { notFound } from "../lib/errors.ts";
 import { eventMs } from "../lib/ids.ts";

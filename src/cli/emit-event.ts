@@ -1,4 +1,4 @@
-import { findEmitter } from "../events/find-emitter.ts";
+import { findEmitter } from "../events/find.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import type { Queued, Stores } from "../platform.ts";

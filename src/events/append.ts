@@ -8,8 +8,8 @@ import { isGone } from "../store/gone.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../webhooks/hold-for-emissions.ts";
-import type { TrimmedEvents } from "./delete-range.ts";
-import { findEmitters } from "./find-emitter.ts";
+import { findEmitters } from "./find.ts";
+import type { TrimmedEvents } from "./stored-events.ts";
 import { truncateJson } from "./truncate.ts";
 
 /** An emission whose emitter exists. */

@@ -19,9 +19,8 @@ import { findSubscriptions, selectMatching, withoutSubject } from "../subscripti
 import type { Span } from "../tracing/span.ts";
 import { parseTraceContext, type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
-import { deleteTrimmedLater } from "./delete-range.ts";
 import { type EmittedEvent, fanOut } from "./fan-out.ts";
-import { type EarlierEvent, findEarlier, searchedBy } from "./store.ts";
+import { deleteTrimmedLater, type EarlierEvent, findEarlier, searchedBy } from "./stored-events.ts";
 
 /** Ids and results of one emission, for log lines; `deferred` if another worker seems to be handling it. */
 export interface EmitResult {

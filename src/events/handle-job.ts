@@ -15,7 +15,7 @@ import { Snooze } from "../queues/verdicts.ts";
 import { countDrop } from "../store/drops.ts";
 import { countEmissionBytes } from "../store/emission-bytes.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
-import { findEmitter } from "./find-emitter.ts";
+import { findEmitter } from "./find.ts";
 
 /** Emissions that go through the stores together: the round trips are most of what one costs. */
 const EMISSIONS_PER_BATCH = 128;

@@ -126,3 +126,9 @@ export function eventOf({ event }: EventSummary): JsonText {
   const { raw_event } = parseAround(event.text, { member: "raw_event" }) as { raw_event?: JsonText };
   return raw_event ?? event;
 }
+
+/** Returns an event with the short field names that existing clients read; they call the default channel `emit`. */
+export function eventRow(summary: EventSummary) {
+  const { id, indexed_at_ms, metadata } = summary;
+  return { id, e: eventOf(summary), k: metadata.name || "emit", ts: indexed_at_ms, metadata };
+}

@@ -18,11 +18,10 @@ import { openedQueue } from "../queues/define-queue.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/find.ts";
 import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
-import { carriedBy } from "./fan-out.ts";
-import { type FoundEvent, findEvent } from "./find-event.ts";
+import { carriedBy, enqueueWorkflowEvent } from "./fan-out.ts";
+import { type FoundEvent, findEvent } from "./find.ts";
 import { eventOf } from "./read.ts";
-import { searchedBy } from "./store.ts";
-import { enqueueWorkflowEvent } from "./workflow-listener.ts";
+import { searchedBy } from "./stored-events.ts";
 
 export interface Replayed {
   deliveries: { id: string; webhook_id: string }[];

@@ -4,7 +4,7 @@ import { notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling, Working } from "../platform.ts";
 import { EventName, FilterSchema, FunctionCode, ListenerId } from "../subscriptions/schema.ts";
-import { findEmitter } from "./find-emitter.ts";
+import { findEmitter } from "./find.ts";
 import { replayEvent } from "./replay.ts";
 import { EventSummarySchema } from "./schema.ts";
 import { testFilter } from "./test-filter.ts";

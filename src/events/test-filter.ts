@@ -1,8 +1,7 @@
 import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
 import type { Stores } from "../platform.ts";
-import type { EventSummary } from "../store/event-summary.ts";
-import type { EventStream } from "../store/keys.ts";
+import { type EventSummary, streamOf } from "../store/event-summary.ts";
 import { checkFilter, explainMismatch, matches } from "../subscriptions/filter.ts";
 import { eventOf, readSummaries } from "./read.ts";
 
@@ -26,10 +25,6 @@ interface FilterResult {
   /** As its summary shows it. */
   event: EventSummary["event"];
 }
-
-/** The stream that holds the events of a channel. */
-export const streamOf = (channel: string): EventStream =>
-  channel === "$errors" ? "errors" : channel === "$logs" ? "logs" : "emits";
 
 /**
  * Tries a filter on the last events of an emitter's channel, without storing it. Throws `invalid` with the path of what is

@@ -11,8 +11,8 @@ import { eventMs, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling } from "../platform.ts";
 import type { LogLine } from "../sandbox/protocol.ts";
+import { streamOf } from "../store/event-summary.ts";
 import { eventOf, expandSummary, readSummaries } from "./read.ts";
-import { streamOf } from "./test-filter.ts";
 
 export interface TestedFunction {
   /** Null for an event that the request gave. */

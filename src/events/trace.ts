@@ -20,10 +20,9 @@ import { explainMismatch } from "../subscriptions/filter.ts";
 import { findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/match.ts";
 import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
-import { type FoundEvent, findEvent, runIdOf } from "./find-event.ts";
+import { type FoundEvent, findEvent, runIdOf } from "./find.ts";
 import { eventOf, readPayload } from "./read.ts";
-import { summarizeRun } from "./run-summary.ts";
-import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
+import { type EventTrace, summarizeRun, type TracedSubscription } from "./trace-schema.ts";
 
 /** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
 const MAX_SHOWN = 100;

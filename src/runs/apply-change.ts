@@ -17,7 +17,6 @@ import { finishDeletion } from "../sources/delete-source.ts";
 import { countDrop } from "../store/drops.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { traceField } from "../tracing/trace-context.ts";
-import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
 import {
   callCreateHooks,
@@ -30,6 +29,7 @@ import {
 import { openVersion } from "./open-version.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, findRuns, readMemory, recordRuns } from "./record.ts";
+import type { LogFields, RunDeps } from "./run.ts";
 import { recordUndone, undoChange } from "./undo-change.ts";
 
 /** The change was committed, or rejected with an error and nothing changed. */

@@ -1,13 +1,13 @@
+import { cachedPlanOf } from "../accounts/limits.ts";
+import { usageToday } from "../accounts/usage.ts";
 import { callErrorOf } from "../connections/look-up.ts";
 import type { Source } from "../models/source.ts";
 import { reply } from "../queues/replies.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
-import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS, recordedError } from "./emissions.ts";
-import { type Executor, openExecutor } from "./executor.ts";
 import { effectsOf, type Memory } from "./memory.ts";
-import { openQuota, type Quota } from "./quota.ts";
+import { type Executor, openExecutor } from "./open-version.ts";
 import type { FinishedRun } from "./record.ts";
 import {
   BATCH_MS,
@@ -18,6 +18,7 @@ import {
   QUOTA_EXCEEDED,
 } from "./record-batch.ts";
 import { splitHeaders } from "./response-headers.ts";
+import type { RunDeps } from "./run.ts";
 import { idleTickKeptMs } from "./tick.ts";
 
 /** A source past its account's quota has a run record and an `$errors` event this often; other runs are only counted. */
@@ -228,4 +229,46 @@ export class RunBatch {
     const { _id: source_id, owner_id } = this.#source;
     return { _id: run_id, source_id, owner_id, kind: triggerOf(item), ...(trace !== undefined && { trace }) };
   }
+}
+
+interface Quota {
+  /**
+   * Reserves as many of `most` runs as are allowed and returns them with the milliseconds they may compute before the
+   * next reservation. Runs that are not executed must be refunded.
+   */
+  reserve(most: number, forMs: number): Promise<{ runs: number; forMs: number }>;
+  refund(runs: number): void;
+  /** Counts compute time, in milliseconds. */
+  spend(ms: number): void;
+}
+
+/** Opens what an account may still run today (docs/design.md#quotas): its usage is read once for a batch of runs. */
+export async function openQuota(platform: RunDeps, ownerId: string): Promise<Quota> {
+  const { dailyInvocations, dailyComputeMs } = platform.config.quotas;
+  const usage = await usageToday(platform, ownerId);
+  let isLimited: boolean | undefined;
+
+  return {
+    async reserve(most, forMs) {
+      const runsLeft = Math.max(0, dailyInvocations - usage.invocations);
+      const computeMsLeft = Math.max(0, dailyComputeMs - usage.compute);
+      let reserved = { runs: most, forMs };
+      if (runsLeft < most || computeMsLeft < forMs) {
+        // The plan is read only near the limit, where few free accounts ever are.
+        isLimited ??= (await cachedPlanOf(platform, ownerId)) === "free";
+        if (isLimited) {
+          const runs = computeMsLeft > 0 ? Math.min(most, runsLeft) : 0;
+          reserved = { runs, forMs: Math.min(computeMsLeft, forMs) };
+        }
+      }
+      usage.invocations += reserved.runs;
+      return reserved;
+    },
+    refund(runs) {
+      usage.invocations -= runs;
+    },
+    spend(ms) {
+      usage.compute += ms;
+    },
+  };
 }

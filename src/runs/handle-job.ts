@@ -18,10 +18,9 @@ import { moveScheduler } from "../sources/timer-scheduler.ts";
 import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
-import type { LogFields, RunDeps } from "./deps.ts";
 import { Claim, Lease } from "./lease.ts";
 import { LeaseLost } from "./record.ts";
-import { failCrashedRun, runBatch } from "./run.ts";
+import { failCrashedRun, type LogFields, type RunDeps, runBatch } from "./run.ts";
 import { tick } from "./tick.ts";
 import { giveUpUndoing, undoChange } from "./undo-change.ts";
 

@@ -8,13 +8,15 @@ import type { Source } from "../models/source.ts";
 import type { Calling } from "../platform.ts";
 import { propValuesForRun } from "../props/configure.ts";
 import { boundProp } from "../props/dynamic-props.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
-import type { CallError, CallRequest } from "../sandbox/protocol.ts";
+import type { CallError, CallRequest, CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import { propsOfSource, sourceFacts } from "../sources/source.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
-import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
+import type { Memory } from "./memory.ts";
 import { outcomeLabel } from "./record-batch.ts";
+import type { RunDeps } from "./run.ts";
 
 /** The result of a hook that was not called. */
 const NOT_CALLED = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
@@ -86,7 +88,7 @@ interface BoundProps extends Pick<CallRequest, "props" | "added"> {
  * Decrypts a source's props and returns what the sandbox puts on `this`, with the credentials of its connections. Throws as
  * `connectProps` does.
  */
-export async function boundProps(
+async function boundProps(
   platform: Calling,
   source: Pick<Source, "owner_id" | "configured_props" | "dynamic_props" | "endpoint">,
   component: Pick<Component, "description" | "adds_slash">,
@@ -111,5 +113,57 @@ export const mayShareProcess = ({
   timer !== null && endpoint === null && !app_events;
 
 /** Calls with the same key may share a sandbox process: one source with one bundle. */
-export const processKey = (source: Pick<Source, "_id">, bundle: Bundle): string =>
-  `${source._id}:${bundle.hash}`;
+const processKey = (source: Pick<Source, "_id">, bundle: Bundle): string => `${source._id}:${bundle.hash}`;
+
+export type Executor = Awaited<ReturnType<typeof openExecutor>>;
+
+export interface Execution {
+  /** No run starts later than this many milliseconds after the first. */
+  forMs: number;
+  onRespond: (item: TriggerItem, response: HttpResponse) => void;
+  /** Called as soon as a run has ended; never for a cancelled run. */
+  onResult: (item: TriggerItem, result: CallResult) => void;
+}
+
+/**
+ * Loads a source's code and decrypts its props, once for a batch of runs. `signal` cancels the runs. Throws
+ * `not-found` if the component no longer exists, and ConnectionFailed if a connection gives no credentials.
+ */
+export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
+  const { component, bundle } = await loadCode(platform, source.component_id);
+  const { tokens, ...bound } = await boundProps(platform, source, component, signal);
+  const sandboxes = await platform.sandboxes();
+  return {
+    strategy: component.description.dedupe,
+    /**
+     * Runs the first item, and the next ones while there is time, each with the `db` that the one before it left.
+     * Throws the reason of `signal` if it aborts. Returns false if it must be opened again, because an app rejected a token.
+     */
+    async execute(items: TriggerItem[], db: Memory["db"], execution: Execution): Promise<boolean> {
+      const { forMs, onRespond, onResult } = execution;
+      let last: Pick<CallResult, "error" | "unauthorized"> = {};
+      await sandboxes.callBatch(
+        processKey(source, bundle),
+        bundle,
+        {
+          ...{ call: "run", ...bound, db, events: items.map(item => item.event) },
+          ...(tokens.length > 0 && { stopsUnauthorized: true }),
+        },
+        {
+          signal,
+          owner: source.owner_id,
+          isShareable: mayShareProcess(source),
+          startWithinMs: forMs,
+          onRespond: (index, response) => onRespond(items[index] as TriggerItem, response),
+          onResult: (index, result) => {
+            last = result;
+            if (!signal.aborted) onResult(items[index] as TriggerItem, result);
+          },
+        },
+      );
+      signal.throwIfAborted();
+      await noteUse(platform, { tokens, by: source._id }, last);
+      return !last.unauthorized || tokens.length === 0;
+    },
+  };
+}

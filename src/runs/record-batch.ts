@@ -8,11 +8,11 @@ import { reply } from "../queues/replies.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type CallError, SANDBOX_LOST } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
-import type { RunDeps } from "./deps.ts";
 import type { Claim } from "./lease.ts";
 import type { Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, recordRuns } from "./record.ts";
+import type { RunDeps } from "./run.ts";
 import { settleRuns } from "./settle.ts";
 import { noteSourceHealth } from "./source-health.ts";
 

@@ -3,6 +3,7 @@ import { limitsOf } from "../accounts/limits.ts";
 import { loadCode } from "../components/stored-bundle.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Source, Sources } from "../models/source.ts";
+import type { Calling, Working } from "../platform.ts";
 import { reply } from "../queues/replies.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import { Snooze } from "../queues/verdicts.ts";
@@ -14,14 +15,24 @@ import { readEmissionBytes } from "../store/emission-bytes.ts";
 import { isGone } from "../store/gone.ts";
 import { traceField } from "../tracing/trace-context.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
-import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
+import type { LateRecords } from "./late-records.ts";
 import { emptyMemory, hasMemory, type Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
 import { BATCH_MS, type ClaimedRuns, type EndedRun } from "./record-batch.ts";
 import { settledRunIds } from "./settle.ts";
 import { noteSourceHealth } from "./source-health.ts";
+
+/** What the execution of runs needs of the platform. */
+export type RunDeps = Working &
+  Calling & {
+    /** Absent: every run is recorded before it is acknowledged. */
+    late?: LateRecords | undefined;
+  };
+
+/** Ids and results for log lines. */
+export type LogFields = Record<string, unknown>;
 
 /** The error of runs that must wait because a read after a failover may have missed their source. */
 const sourceUncertain = () =>

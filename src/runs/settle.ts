@@ -6,11 +6,11 @@ import type { RunRecord } from "../models/run.ts";
 import { repairEach } from "../store/repair-each.ts";
 import { listSettled, readSettled, settledId } from "../store/settled-runs.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
-import type { RunDeps } from "./deps.ts";
 import { finishSettled } from "./late-records.ts";
 import type { Claim } from "./lease.ts";
 import { enqueueEmissions, type Waiting } from "./outbox.ts";
 import { type FinishedRun, holdFor, LeaseLost, recordsOf } from "./record.ts";
+import type { RunDeps } from "./run.ts";
 
 /** What the JSON of a settled entry holds. */
 interface SettledText {

@@ -5,12 +5,12 @@ import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { forgetBegun } from "../sources/change.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
-import type { RunDeps } from "./deps.ts";
 import { emissionsOf, recordedError } from "./emissions.ts";
 import { callHook, type HookEffects, newHookEffects, type SourceVersion } from "./hooks.ts";
 import { openVersion } from "./open-version.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, readMemory, recordRuns } from "./record.ts";
+import type { RunDeps } from "./run.ts";
 
 /**
  * Undoes a change whose hooks were called but which can't be committed any more: the new version is deactivated if it

@@ -1,9 +1,8 @@
 import { Type } from "typebox";
 import { type AccessLost, accessLost } from "../accounts/access.ts";
 import { watchEvents } from "../events/live.ts";
-import { eventRow } from "../events/present.ts";
 import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts";
-import { readSummaries, type SummaryPage } from "../events/read.ts";
+import { eventRow, readSummaries, type SummaryPage } from "../events/read.ts";
 import { EventIdSchema, EventRowSchema } from "../events/schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.ts";
 import { accepted, page, routeFor, stream } from "../http/route.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { deleteRange } from "../../src/events/delete-range.ts";
+import { deleteRange } from "../../src/events/stored-events.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { TransformedPayloads } from "../../src/models/delivery.ts";
 import type { Api } from "../support/api.ts";

@@ -8,7 +8,7 @@ import type { Stores, Working } from "../../platform.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
 import { inboundTrace } from "../../tracing/inbound.ts";
 import { traceField } from "../../tracing/trace-context.ts";
-import { findEmitters } from "../find-emitter.ts";
+import { findEmitters } from "../find.ts";
 import { publishEvents } from "./publish.ts";
 import { PublishBody, Published } from "./schema.ts";
 

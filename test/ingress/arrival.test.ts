@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
-import { IngressShares } from "../../src/ingress/ingress-shares.ts";
+import { IngressShares } from "../../src/ingress/arrival.ts";
 import type { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type System, startSystem } from "../support/system.ts";

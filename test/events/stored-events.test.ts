@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { deleteRange } from "../../src/events/delete-range.ts";
+import { deleteRange } from "../../src/events/stored-events.ts";
 import { eventIdOf, eventScore, newId } from "../../src/lib/ids.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";

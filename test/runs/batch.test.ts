@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { countRuns } from "../../src/accounts/usage.ts";
 import { createUser } from "../../src/accounts/users.ts";
-import { openQuota } from "../../src/runs/quota.ts";
+import { openQuota } from "../../src/runs/batch.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("the quota of an account", () => {
