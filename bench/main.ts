@@ -8,21 +8,24 @@ import { runEntry } from "./entry.ts";
 import { machineLine, machineOf } from "./machine.ts";
 import { installNode } from "./node-binary.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
+import { installPeers } from "./peers/peers.ts";
 import { reportOf } from "./report.ts";
 import { storesOfEnvironment } from "./stores.ts";
 import { measureTimers, TIMER_FORMS, type TimerFigures } from "./timers.ts";
 import { withHeadwater } from "./with-headwater.ts";
-import { type Row, runWorkload } from "./workloads.ts";
+import { isComparedWithPeers, type Row, runWorkload } from "./workloads.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 async function main(args: string[]): Promise<void> {
-  const { workloads, profile: name, json, settings, node: version, small, ...how } = readOptions(args);
+  const options = readOptions(args);
+  const { workloads, profile: name, json, settings, node: version, small, peers: names, ...how } = options;
   const stores = storesOfEnvironment();
   const machine = machineOf(stores);
   const node = version === undefined ? undefined : installNode(root, version);
   console.log(machineLine(machine) + (node ? `; measured processes: Node ${node.version}` : ""));
   if (small) console.log("as npm start runs it: web, and one process for all queues (Procfile.small)");
+  const peers = await installPeers(root, names, console.log);
   const profile =
     name === undefined ? undefined : { name, file: join(tmpdir(), `headwater-${name}.cpuprofile`) };
   const { rows, timers, rates } = await withHeadwater(
@@ -31,7 +34,16 @@ async function main(args: string[]): Promise<void> {
       const rates = ratesOf(headwater.config, how);
       console.log(`${rates}\nlogs: ${logFile}\n`);
       const rows: Row[] = [];
-      const bench = { headwater, stores, ends, logFile, nodePath: node?.path, print: console.log, ...how };
+      const bench = {
+        headwater,
+        stores,
+        ends,
+        logFile,
+        nodePath: node?.path,
+        peers,
+        print: console.log,
+        ...how,
+      };
       const timers: TimerFigures[] = [];
       for (const workload of workloads) {
         if (workload !== "W7") rows.push(...(await runWorkload(bench, workload)));
@@ -48,6 +60,8 @@ async function main(args: string[]): Promise<void> {
       json,
       `${JSON.stringify({ machine, measuredNode: node?.version ?? machine.node, small, rates, settings, rows, timers, aims }, null, 2)}\n`,
     );
+  const compared = rows.filter(({ workload }) => isComparedWithPeers(workload));
+  if (compared.some(row => (row.peers ?? []).length < names.length)) process.exitCode = 1;
 }
 
 /** Describes what the rates depend on: how events are sent, and the settings. */

@@ -1,9 +1,10 @@
 import { parse, positive, settingOf, UsageError } from "./entry.ts";
 import { processNames } from "./headwater.ts";
+import { PEER_NAMES, type PeerName } from "./peers/peers.ts";
 import type { RawFront } from "./raw.ts";
 import type { Publish } from "./targets.ts";
 import type { TimerLoad } from "./timers.ts";
-import { ALL_WORKLOADS } from "./workloads.ts";
+import { ALL_WORKLOADS, isComparedWithPeers } from "./workloads.ts";
 
 export const HELP = `Usage: npm run bench -- [workloads] [options]
 
@@ -32,6 +33,8 @@ Runs all unless workloads are named.
   --senders N      number of senders at the same time (default 64)
   --raw FRONT      http (default); add: the sender fills the raw queue itself; none: without the raw limit
   --publish HOW    batched (default): by Headwater's publisher; single: one BullMQ job per event, as other clients do
+  --peer NAME      measures node-red after Headwater in W4 and W6, under the same load. The first use installs it with
+                   npm below .cache/peers; the exit code is 1 if that, or its measurement, fails
   --small          runs what npm start runs, the web process and one for all queues (Procfile.small)
   --node VERSION   runs Headwater's processes and the raw limit's on another Node, such as 24, from the npm registry
   --set NAME=VALUE a setting of Headwater (see .env.example); may be repeated
@@ -53,6 +56,7 @@ export interface Options {
   senders: number;
   raw: RawFront | "none";
   publish: Publish;
+  peers: PeerName[];
   node: string | undefined;
   small: boolean;
   settings: Record<string, string>;
@@ -73,6 +77,7 @@ export function readOptions(args: string[]): Options {
       senders: { type: "string", default: "64" },
       raw: { type: "string", default: "http" },
       publish: { type: "string", default: "batched" },
+      peer: { type: "string", multiple: true, default: [] },
       node: { type: "string" },
       small: { type: "boolean", default: false },
       set: { type: "string", multiple: true, default: [] },
@@ -80,11 +85,13 @@ export function readOptions(args: string[]): Options {
       json: { type: "string" },
     },
   });
+  const workloads =
+    positionals.length > 0 ? positionals.map(name => oneOf(ALL_WORKLOADS, name, "workload")) : ALL_WORKLOADS;
+  const peers = [...new Set(values.peer.map(name => oneOf(PEER_NAMES, name, "--peer")))];
+  if (peers.length > 0 && !workloads.some(isComparedWithPeers))
+    throw new UsageError("--peer needs W4 or W6, which other products can do too");
   return {
-    workloads:
-      positionals.length > 0
-        ? positionals.map(name => oneOf(ALL_WORKLOADS, name, "workload"))
-        : ALL_WORKLOADS,
+    workloads,
     events: values.events === undefined ? undefined : positive(values.events, "--events"),
     timers: {
       sources: positive(values.sources, "--sources"),
@@ -94,6 +101,7 @@ export function readOptions(args: string[]): Options {
     senders: positive(values.senders, "--senders"),
     raw: oneOf(["http", "add", "none"] as const, values.raw, "--raw"),
     publish: oneOf(["batched", "single"] as const, values.publish, "--publish"),
+    peers,
     node: values.node,
     small: values.small,
     settings: Object.fromEntries(values.set.map(settingOf)),

@@ -42,21 +42,24 @@ function rowLines(rows: Row[]): string[] {
     "Rates, latency (ms)",
     table([
       ["", "accepted/s", "delivered/s", "lost", "doubled", "strays", "p50", "p95", "p99"],
-      ...bothSides(rows, rateCells),
+      ...allSides(rows, rateCells),
     ]),
     "",
-    "CPU seconds per 1,000 deliveries (all: processes of Headwater or the raw limit, Redis and MongoDB;",
+    "CPU seconds per 1,000 deliveries (all: processes of Headwater, the raw limit or a peer, Redis and MongoDB;",
     "others: share of this machine's CPU time that went elsewhere at the same time)",
     table([
       ["", "all", "processes", "Redis", "MongoDB", "sender", "receiver", "others"],
-      ...bothSides(rows, ({ cpu, elsewhere }) => [
+      ...allSides(rows, ({ cpu, elsewhere }) => [
         ...[cpu.all, cpu.ours, cpu.redis, cpu.mongodb, cpu.sender, cpu.receiver].map(seconds),
         `${(elsewhere * 100).toFixed(0)} %`,
       ]),
     ]),
     "",
     "Each process: total CPU seconds / RSS peak in MB",
-    ...rows.map(row => `${row.workload} ${row.what}: ${processesOf(row.ours.processes)}`),
+    ...rows.flatMap(({ workload, what, ours, peers = [] }) => [
+      `${workload} ${what}: ${processesOf(ours.processes)}`,
+      ...peers.map(({ title, figures }) => `   ${title}: ${processesOf(figures.processes)}`),
+    ]),
     "",
     ...backlogLines(rows),
     ...roundTripLines(rows),
@@ -64,7 +67,7 @@ function rowLines(rows: Row[]): string[] {
 }
 
 function backlogLines(rows: Row[]): string[] {
-  const atOnce = bothSides(rows, ({ backlog }) =>
+  const atOnce = allSides(rows, ({ backlog }) =>
     backlog
       ? [
           whole(backlog.deliveriesLeft),
@@ -146,10 +149,11 @@ function timerLines(timers: TimerFigures[]): string[] {
   ];
 }
 
-function bothSides(rows: Row[], cells: (figures: Figures) => string[]): string[][] {
-  return rows.flatMap(({ workload, what, ours, raw }) => [
+function allSides(rows: Row[], cells: (figures: Figures) => string[]): string[][] {
+  return rows.flatMap(({ workload, what, ours, raw, peers = [] }) => [
     [`${workload} ${what}`, ...cells(ours)],
     ...(raw ? [["   raw limit", ...cells(raw)]] : []),
+    ...peers.map(({ title, figures }) => [`   ${title}`, ...cells(figures)]),
   ]);
 }
 

@@ -2,6 +2,8 @@ import type { Ends } from "./ends.ts";
 import { growDeliveries, growSources, growSubscriptions } from "./growth.ts";
 import type { Headwater } from "./headwater.ts";
 import { type Figures, type Load, measure } from "./measure.ts";
+import type { InstalledPeer } from "./peers/install.ts";
+import { measurePeer, type PeerRow } from "./peers/peers.ts";
 import { type RawFront, startRaw } from "./raw.ts";
 import type { Side } from "./side.ts";
 import type { Stores } from "./stores.ts";
@@ -15,13 +17,17 @@ export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W
 /** How events reach Headwater: over HTTP to the API, on its queue, or over HTTP to a source. */
 export type Way = "publish" | "emissions" | "endpoint";
 
-/** One measurement of Headwater, with that of the raw limit right before it, if there is one. */
+/** Whether other products can do the same: HTTP in, the user's code, and a POST. */
+export const isComparedWithPeers = (name: string): boolean => name === "W4" || name === "W6";
+
+/** One measurement of Headwater, with that of the raw limit right before it, if there is one, and those of peers after it. */
 export interface Row {
   workload: WorkloadName;
   what: string;
   load: Load;
   ours: Figures;
   raw?: Figures;
+  peers?: PeerRow[];
 }
 
 export interface Bench {
@@ -35,6 +41,8 @@ export interface Bench {
   events: number | undefined;
   raw: RawFront | "none";
   publish: Publish;
+  /** Measured after Headwater where they can do the same. */
+  peers?: InstalledPeer[];
   print: (line: string) => void;
 }
 
@@ -88,7 +96,23 @@ async function compare(
   const raw = await measureRaw(bench, `${workload} raw limit`, load);
   const side = await setUp(bench, load, way);
   const ours = await measureAndPrint(bench, `${workload} Headwater`, side, load);
-  return { workload, what, load, ours, ...(raw && { raw }) };
+  const peers = isComparedWithPeers(workload) ? await measurePeers(bench, workload, load) : [];
+  return { workload, what, load, ours, ...(raw && { raw }), ...(peers.length > 0 && { peers }) };
+}
+
+/** A product that fails costs only its own row. */
+async function measurePeers(bench: Bench, workload: WorkloadName, load: Load): Promise<PeerRow[]> {
+  const rows: PeerRow[] = [];
+  for (const peer of bench.peers ?? []) {
+    try {
+      const row = await measurePeer(peer, load, bench);
+      printed(bench, `${workload} ${row.title}`, row.figures);
+      rows.push(row);
+    } catch (error) {
+      bench.print(`${workload} ${peer.title} is left out: ${(error as Error).message}`);
+    }
+  }
+  return rows;
 }
 
 async function measureRaw(bench: Bench, title: string, load: Load): Promise<Figures | undefined> {

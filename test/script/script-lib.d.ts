@@ -106,6 +106,11 @@ declare module "*/script/lib/ports.mjs" {
 
 declare module "*/script/lib/processes.mjs" {
   export function isOurs(pid: number, marks: string[]): boolean;
+  export function within(
+    timeoutMs: number,
+    test: () => boolean | Promise<boolean>,
+    given?: { everyMs?: number; signal?: AbortSignal },
+  ): Promise<boolean>;
 }
 
 declare module "*/script/lib/first-user.mjs" {
@@ -163,7 +168,13 @@ declare module "*/script/lib/base-image.mjs" {
 }
 
 declare module "*/script/lib/commands.mjs" {
-  export function findProgram(name: string): string | undefined;
+  export function findProgram(name: string, path?: string): string | undefined;
+  export function lastLine(output: string): string;
+  export function run(
+    program: string,
+    args: string[],
+    given?: { cwd?: string; env?: Settings; logFile?: string; signal?: AbortSignal },
+  ): Promise<{ code: number; output: string }>;
 }
 
 declare module "*/script/lib/chromium.mjs" {
