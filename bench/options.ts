@@ -33,8 +33,9 @@ Runs all unless workloads are named.
   --senders N      number of senders at the same time (default 64)
   --raw FRONT      http (default); add: the sender fills the raw queue itself; none: without the raw limit
   --publish HOW    batched (default): by Headwater's publisher; single: one BullMQ job per event, as other clients do
-  --peer NAME      measures node-red after Headwater in W4 and W6, under the same load. The first use installs it with
-                   npm below .cache/peers; the exit code is 1 if that, or its measurement, fails
+  --peer NAME      measures node-red or n8n after Headwater in W4 and W6, under the same load; may be repeated. The
+                   first use installs it with npm below .cache/peers (n8n takes some 3 GB, and needs PostgreSQL); the
+                   exit code is 1 if that, or its measurement, fails
   --small          runs what npm start runs, the web process and one for all queues (Procfile.small)
   --node VERSION   runs Headwater's processes and the raw limit's on another Node, such as 24, from the npm registry
   --set NAME=VALUE a setting of Headwater (see .env.example); may be repeated

@@ -45,8 +45,8 @@ function rowLines(rows: Row[]): string[] {
       ...allSides(rows, rateCells),
     ]),
     "",
-    "CPU seconds per 1,000 deliveries (all: processes of Headwater, the raw limit or a peer, Redis and MongoDB;",
-    "others: share of this machine's CPU time that went elsewhere at the same time)",
+    "CPU seconds per 1,000 deliveries (all: processes of Headwater, the raw limit or a peer with its PostgreSQL, Redis",
+    "and MongoDB; others: share of this machine's CPU time that went elsewhere at the same time)",
     table([
       ["", "all", "processes", "Redis", "MongoDB", "sender", "receiver", "others"],
       ...allSides(rows, ({ cpu, elsewhere }) => [

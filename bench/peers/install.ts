@@ -22,6 +22,7 @@ export async function installPeer(
   print: (line: string) => void,
 ): Promise<InstalledPeer> {
   const { packageName, version, size } = peer;
+  await peer.prepare?.(root);
   const node = nodeFor(root, packageName);
   const folder = join(root, ".cache/peers", `${packageName}-${version}`);
   if (existsSync(folder)) return { ...peer, folder, node };

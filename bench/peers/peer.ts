@@ -28,6 +28,8 @@ export interface Peer {
   title: string;
   /** What a user has to know before waiting for the installation. */
   size: string;
+  /** Installs what npm does not have. Throws PeerUnavailable. */
+  prepare?(root: string): Promise<void>;
   /** Starts it with a new folder, and resolves once an event has gone through. */
   start(options: PeerOptions): Promise<RunningPeer>;
 }

@@ -2,10 +2,11 @@ import type { Ends } from "../ends.ts";
 import { type Figures, type Load, measure } from "../measure.ts";
 import type { Stores } from "../stores.ts";
 import { type InstalledPeer, installPeer } from "./install.ts";
+import { n8n } from "./n8n.ts";
 import { nodeRed } from "./node-red.ts";
 import { PeerUnavailable } from "./peer.ts";
 
-const PEERS = { "node-red": nodeRed };
+const PEERS = { "node-red": nodeRed, n8n };
 export type PeerName = keyof typeof PEERS;
 export const PEER_NAMES = Object.keys(PEERS) as PeerName[];
 

@@ -2,9 +2,10 @@ import { request } from "undici";
 import { within } from "../../script/lib/processes.mjs";
 import type { Program } from "../child.ts";
 import { newEvent } from "../event.ts";
+import type { Watched } from "../meter.ts";
 
-/** A machine may be busy. */
-const START_MS = 60_000;
+/** n8n migrates a new database first. */
+const START_MS = 300_000;
 
 /** Resolves once the address takes an event, which the receiver counts for no measurement. Throws if a process ends before. */
 export async function untilItTakesEvents(url: string, processes: Pick<Program, "ended">[]): Promise<void> {
@@ -26,3 +27,9 @@ async function takesEvent(url: string): Promise<boolean> {
     return false;
   }
 }
+
+/** A process with what it starts itself, such as those that run the user's code. */
+export const withChildren = (name: string, pid: number): Watched[] => [
+  { name, group: "ours", pid },
+  { name: `${name}, children`, group: "ours", pid, children: true },
+];

@@ -177,6 +177,14 @@ declare module "*/script/lib/commands.mjs" {
   ): Promise<{ code: number; output: string }>;
 }
 
+declare module "*/script/lib/apt.mjs" {
+  export function canInstall(): boolean;
+  export function aptInstall(
+    name: string,
+    given: { instead: string; logFile: string; signal?: AbortSignal },
+  ): Promise<void>;
+}
+
 declare module "*/script/lib/chromium.mjs" {
   export function chromiumProgram(given: { root: string; signal?: AbortSignal }): Promise<string | undefined>;
 }
