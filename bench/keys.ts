@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, type Redis } from "ioredis";
 import { readLocalConfig } from "../src/config.ts";
-import { findRedis } from "../src/store/find-redis.ts";
-import { openWorkerRedis, whenReady } from "../src/store/redis.ts";
+import { findRedis } from "../src/store/connections/find-redis.ts";
+import { openWorkerRedis, whenReady } from "../src/store/connections/redis.ts";
 import { parse, positive, runEntry, settingOf, UsageError } from "./entry.ts";
 import type { Headwater } from "./headwater.ts";
 import { KeyUsage } from "./key-usage.ts";

@@ -6,8 +6,7 @@ import { emitAll } from "../src/events/emit.ts";
 import { newId } from "../src/lib/ids.ts";
 import { Workflows } from "../src/models/workflow.ts";
 import { setScheduler } from "../src/sources/timer-scheduler.ts";
-import { archiveEvents } from "../src/store/archive-events.ts";
-import { EventArchives } from "../src/store/event-archive.ts";
+import { archiveEvents, EventArchives } from "../src/store/events/event-archive.ts";
 import { openTestPlatform, type TestPlatform } from "../test/support/platform.ts";
 
 const EVENTS = 1000;

@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { connect as connectTls } from "node:tls";
-import { type Asked, tlsFor } from "../src/store/diagnose-redis.ts";
+import { type Asked, tlsFor } from "../src/store/connections/diagnose-redis.ts";
 
 /** Calls `onCommand` with each command that a Redis server executes, until the returned function is called. */
 export async function monitor(

@@ -5,8 +5,8 @@ import { newId } from "../src/lib/ids.ts";
 import { enqueue } from "../src/queues/define-queue.ts";
 import { type Emission, emissions, openPublisher } from "../src/queues/emissions.ts";
 import { openQueues } from "../src/queues/open-queues.ts";
-import { openProducerRedis, whenReady } from "../src/store/redis.ts";
-import { singleServer } from "../src/store/redis-url.ts";
+import { openProducerRedis, whenReady } from "../src/store/connections/redis.ts";
+import { singleServer } from "../src/store/connections/redis-url.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
 

@@ -47,7 +47,7 @@ import { runRoutes } from "./runs/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
-import { createKeyRateLimiter } from "./store/key-rate.ts";
+import { createKeyRateLimiter } from "./store/limits/key-rate.ts";
 import { autoSubscriptionRoutes, subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 import { workflowRoutes } from "./workflows/routes.ts";

@@ -23,7 +23,7 @@ import {
   TIMEOUTS,
 } from "./setting-lists.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
-import { parseRedisUrl, type RedisSettings } from "./store/redis-url.ts";
+import { parseRedisUrl, type RedisSettings } from "./store/connections/redis-url.ts";
 import { developmentSettings, root } from "./user-environment.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });

@@ -18,32 +18,35 @@ import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";
 import { warmRoom } from "./sandbox/warm-room.ts";
 import { Activity } from "./store/activity.ts";
-import { asLackOfRights } from "./store/diagnose-redis.ts";
-import { type EventLog, openEventLog } from "./store/event-log.ts";
-import { type Feed, openFeed } from "./store/feed.ts";
-import { findRedis } from "./store/find-redis.ts";
-import { type RedisKeys, redisKeys } from "./store/keys.ts";
-import { type MemoryShare, openMemoryShare } from "./store/memory-share.ts";
-import { openMongo } from "./store/mongo.ts";
-import { openPermits, type Permits } from "./store/permits.ts";
-import { rejectUnusableRedis } from "./store/probe-redis.ts";
-import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
+import { asLackOfRights } from "./store/connections/diagnose-redis.ts";
+import { findRedis } from "./store/connections/find-redis.ts";
+import { openMongo } from "./store/connections/mongo.ts";
+import { rejectUnusableRedis } from "./store/connections/probe-redis.ts";
 import {
   inProducerTime,
   openProducerRedis,
+  openSubscriberRedis,
   openWorkerRedis,
   type RedisClient,
   whenReady,
-} from "./store/redis.ts";
-import { watchLosses } from "./store/redis-losses.ts";
-import type { RedisTarget } from "./store/redis-url.ts";
-import { NO_REPLICAS, openReplicas, type Replicas } from "./store/replicas.ts";
+} from "./store/connections/redis.ts";
+import type { RedisTarget } from "./store/connections/redis-url.ts";
+import { NO_REPLICAS, openReplicas, type Replicas, watchLosses } from "./store/connections/replicas.ts";
+import { StoreClock } from "./store/connections/store-clock.ts";
+import { storeHosts } from "./store/connections/store-hosts.ts";
+import { type EventLog, openEventLog } from "./store/events/event-log.ts";
+import { type Feed, openFeed } from "./store/feed.ts";
+import { type RedisKeys, redisKeys } from "./store/keys.ts";
+import { openPermits, type Permits } from "./store/limits/permits.ts";
+import {
+  type MemoryShare,
+  openMemoryShare,
+  openQueuedBytes,
+  type QueuedBytes,
+} from "./store/limits/waiting-bytes.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
-import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
+import { openRunQueue, type RunQueue } from "./store/runs/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
-import { StoreClock } from "./store/store-clock.ts";
-import { storeHosts } from "./store/store-hosts.ts";
-import { openSubscriberRedis } from "./store/subscriber-redis.ts";
 import { collectorHosts } from "./tracing/collector-host.ts";
 import { openTracer, type Tracer } from "./tracing/tracer.ts";
 

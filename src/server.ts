@@ -10,7 +10,7 @@ import { exitCodeOf } from "./lib/errors.ts";
 import { createLogger, logConsole, printLastLine } from "./lib/logger.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
-import { adoptClock } from "./store/store-clock.ts";
+import { adoptClock } from "./store/connections/store-clock.ts";
 
 export interface WebServer {
   port: number;

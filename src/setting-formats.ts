@@ -17,7 +17,7 @@ import {
   SIZES_MB,
   TIMEOUTS,
 } from "./setting-lists.ts";
-import { parseRedisUrl, type RedisUrl } from "./store/redis-url.ts";
+import { parseRedisUrl, type RedisUrl } from "./store/connections/redis-url.ts";
 
 const KEY_BYTES = 32;
 

@@ -8,7 +8,7 @@ import { onShutdown } from "../src/lib/shutdown.ts";
 import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
 import type { RunningWorker, WorkerOptions } from "../src/queues/run-worker.ts";
-import { adoptClock } from "../src/store/store-clock.ts";
+import { adoptClock } from "../src/store/connections/store-clock.ts";
 
 /** Part of the 9 s that `onShutdown` allows; the stores close in the rest. */
 const WORKER_STOP_MS = 7000;

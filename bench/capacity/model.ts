@@ -1,5 +1,5 @@
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { mongoPool } from "../../src/store/mongo-pool.ts";
+import { mongoPool } from "../../src/store/connections/mongo-pool.ts";
 import { type Measured, type Role, SIZES, WORKLOADS } from "./constants.ts";
 
 /** How events come in: published over HTTP or through a workflow engine's queue, to HTTP sources, or from timers. */

@@ -40,7 +40,7 @@ export const SLOWEST = [
   "test/workers/deliveries-backlog.test.ts",
   "test/queues/run-worker.test.ts",
   "test/flows/crash.test.ts",
-  "test/store/redis-failover.test.ts",
+  "test/store/connections/redis-failover.test.ts",
   "test/flows/every-listener.test.ts",
   "test/workers/wrong-set-up.test.ts",
 ];

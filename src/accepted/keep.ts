@@ -10,8 +10,8 @@ import { enqueueAll } from "../queues/define-queue.ts";
 import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { enqueueRuns } from "../queues/runs.ts";
-import { duplicateIndexes } from "../store/mongo.ts";
-import type { QueueBounds } from "../store/run-queue.ts";
+import { duplicateIndexes } from "../store/connections/mongo.ts";
+import type { QueueBounds } from "../store/runs/run-queue.ts";
 
 /**
  * Longer than any process takes from the row to the queue, and so long that MongoDB is asked whether an emission is an event

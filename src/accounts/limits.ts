@@ -9,7 +9,7 @@ import type { User } from "../models/user.ts";
 import { Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
-import type { QueueBounds } from "../store/run-queue.ts";
+import type { QueueBounds } from "../store/runs/run-queue.ts";
 import { planOf } from "./users.ts";
 
 /** As `planOf`, but cached for seconds. An owner that is not an account, such as the registry of components, is paid. */

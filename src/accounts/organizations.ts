@@ -6,7 +6,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
-import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 
 const slug = (name: string) =>
   name

@@ -1,7 +1,7 @@
 import type { PlanLimitName } from "../limits/plan-limits.ts";
 import type { Queued, Stores } from "../platform.ts";
-import { readEmissionBytes } from "../store/emission-bytes.ts";
-import { readWorkflowBacklog } from "../store/workflow-backlog.ts";
+import { readEmissionBytes } from "../store/limits/waiting-bytes.ts";
+import { readWorkflowBacklog } from "../store/limits/workflow-backlog.ts";
 import { countAll } from "./limits.ts";
 
 /** What an account used on one day. */

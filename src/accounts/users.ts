@@ -4,7 +4,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { ApiKeys, type User, Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
-import { orConflict, transaction } from "../store/mongo.ts";
+import { orConflict, transaction } from "../store/connections/mongo.ts";
 import { newKey } from "./api-keys.ts";
 
 export interface NewUser {

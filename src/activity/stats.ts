@@ -1,6 +1,6 @@
 import { groupBy } from "../lib/lists.ts";
 import type { Stores } from "../platform.ts";
-import { hourOf, percentileOf, type Rollup, Rollups, rollupId } from "../store/rollups.ts";
+import { hourOf, percentileOf, type Rollup, Rollups, rollupId } from "../store/activity.ts";
 import type { HourStats, Stats } from "./schema.ts";
 
 const HOUR_S = 3600;

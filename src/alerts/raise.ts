@@ -3,7 +3,7 @@ import { derivedId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Alert, Alerts, type AlertType } from "../models/alert.ts";
 import type { Observed, Stores } from "../platform.ts";
-import { isDuplicateKey } from "../store/mongo.ts";
+import { isDuplicateKey } from "../store/connections/mongo.ts";
 
 /** An alert to be raised. */
 export interface NewAlert {

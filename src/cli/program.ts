@@ -75,7 +75,7 @@ async function localSettings(): Promise<LocalSettings> {
   const [{ readLocalConfig }, { sandboxLimits }, { namedHosts }] = await Promise.all([
     import("../config.ts"),
     import("../platform.ts"),
-    import("../store/store-hosts.ts"),
+    import("../store/connections/store-hosts.ts"),
   ]);
   const config = readLocalConfig();
   const {

@@ -7,7 +7,7 @@ import { type Component, Components } from "../models/component.ts";
 import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
-import { transaction } from "../store/mongo.ts";
+import { transaction } from "../store/connections/mongo.ts";
 import { pageOf } from "../store/page.ts";
 import type { ComponentType } from "./code-traits.ts";
 import { releaseBundle } from "./store-bundle.ts";

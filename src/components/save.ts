@@ -9,7 +9,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Component, type ComponentRow, Components } from "../models/component.ts";
 import type { Calling } from "../platform.ts";
-import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { type Built, withBuilt } from "./builder/with-built.ts";
 import { isAction } from "./code-traits.ts";
 import { type Deployer, findComponentToRun } from "./components.ts";

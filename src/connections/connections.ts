@@ -7,7 +7,7 @@ import { type AppEventRules, type Connection, Connections } from "../models/conn
 import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
-import { transaction } from "../store/mongo.ts";
+import { transaction } from "../store/connections/mongo.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { appEndpointUrl, checkEventRules } from "./app-events.ts";
 import type { ConnectionChanges, ConnectionView } from "./schema.ts";

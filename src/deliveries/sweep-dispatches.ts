@@ -5,9 +5,9 @@ import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../queues/deliveries.ts";
-import { putOffTo } from "../store/put-off.ts";
-import { repairAll } from "../store/repair-each.ts";
-import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
+import { putOffTo } from "../store/sweeps/put-off.ts";
+import { repairAll } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch, Swept } from "../store/sweeps/sweep-turns.ts";
 import { firstDeliveryIds, packEvents, whatIsPending } from "./dispatch/dispatch.ts";
 
 /** Without its payload, which may be half a megabyte. */

@@ -5,8 +5,8 @@ import type { Queued, Stores } from "../platform.ts";
 import { enqueue, jobState, openedQueue } from "../queues/define-queue.ts";
 import { deliveries, recoverJobId, replayJobId } from "../queues/deliveries.ts";
 import { removeJob } from "../queues/shards.ts";
-import { repairEach } from "../store/repair-each.ts";
-import type { SweepBatch } from "../store/sweep-turns.ts";
+import { repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch } from "../store/sweeps/sweep-turns.ts";
 
 const BATCH = 200;
 

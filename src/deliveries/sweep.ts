@@ -6,9 +6,9 @@ import { Webhooks } from "../models/webhook.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { jobStates } from "../queues/define-queue.ts";
 import { deliveries, drainJobIdOf, enqueueDrains } from "../queues/deliveries.ts";
-import { putOffTo } from "../store/put-off.ts";
-import { repairAll } from "../store/repair-each.ts";
-import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
+import { putOffTo } from "../store/sweeps/put-off.ts";
+import { repairAll } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch, Swept } from "../store/sweeps/sweep-turns.ts";
 import { isLeftToSweep } from "./attempt/next-attempt.ts";
 
 type Overdue = Pick<

@@ -18,8 +18,8 @@ import { enqueue, jobState } from "../queues/define-queue.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type WorkflowEventsJob, workflowEvents } from "../queues/workflow-events.ts";
-import { countDrop, type DropReason } from "../store/drops.ts";
-import { noteWorkflowJob, removeFinishedJobs } from "../store/workflow-backlog.ts";
+import { countDrop, type DropReason } from "../store/events/drops.ts";
+import { noteWorkflowJob, removeFinishedJobs } from "../store/limits/workflow-backlog.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import type { Span } from "../tracing/span.ts";
 

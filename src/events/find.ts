@@ -9,7 +9,7 @@ import { RunRecords } from "../models/run.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
-import type { EventSummary } from "../store/event-summary.ts";
+import type { EventSummary } from "../store/events/event-summary.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 
 /** Returns the source or workflow with this id, or the account, which emits alerts; null if there is none. */

@@ -12,8 +12,8 @@ import {
 } from "../queues/emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/verdicts.ts";
-import { countDrop } from "../store/drops.ts";
-import { countEmissionBytes } from "../store/emission-bytes.ts";
+import { countDrop } from "../store/events/drops.ts";
+import { countEmissionBytes } from "../store/limits/waiting-bytes.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
 import { findEmitter } from "./find.ts";
 

@@ -5,7 +5,7 @@ import { eventScore } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Awaited, Stores } from "../platform.ts";
-import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-summary.ts";
+import { type EventSummary, parseFeedMessage, STREAMS } from "../store/events/event-summary.ts";
 
 const HEARTBEAT_MS = 15_000;
 /** A reader that falls this far behind is disconnected; it resumes by `Last-Event-ID`. */

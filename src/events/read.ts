@@ -3,8 +3,8 @@ import { JsonText, parseAround } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import type { Stores } from "../platform.ts";
-import type { LogPage } from "../store/event-log.ts";
-import type { EventSummary } from "../store/event-summary.ts";
+import type { LogPage } from "../store/events/event-log.ts";
+import type { EventSummary } from "../store/events/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./append.ts";
 

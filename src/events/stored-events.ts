@@ -8,7 +8,7 @@ import { Deliveries, TransformedPayloads } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Stores } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
-import { STREAMS } from "../store/event-summary.ts";
+import { STREAMS } from "../store/events/event-summary.ts";
 
 /** An event that was stored before. */
 export interface EarlierEvent {

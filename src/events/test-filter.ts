@@ -1,7 +1,7 @@
 import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
 import type { Stores } from "../platform.ts";
-import { type EventSummary, streamOf } from "../store/event-summary.ts";
+import { type EventSummary, streamOf } from "../store/events/event-summary.ts";
 import { checkFilter, explainMismatch, matches } from "../subscriptions/filter.ts";
 import { eventOf, readSummaries } from "./read.ts";
 

@@ -11,7 +11,7 @@ import { eventMs, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling } from "../platform.ts";
 import type { LogLine } from "../sandbox/protocol.ts";
-import { streamOf } from "../store/event-summary.ts";
+import { streamOf } from "../store/events/event-summary.ts";
 import { eventOf, expandSummary, readSummaries } from "./read.ts";
 
 export interface TestedFunction {

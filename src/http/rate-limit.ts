@@ -2,7 +2,7 @@ import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
 import { type RateLimiterAbstract, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../lib/errors.ts";
-import type { Consume, RateState } from "../store/key-rate.ts";
+import type { Consume, RateState } from "../store/limits/key-rate.ts";
 import { requestState } from "./request-log.ts";
 
 /** Counts one request of a key; throws `rate-limited` if it exceeds the limit. */

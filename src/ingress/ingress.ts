@@ -14,7 +14,7 @@ import type { Source } from "../models/source.ts";
 import type { Awaited, Stores, Working } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
 import { currentSourcesOf, dynamicPropsOf, endpointUrl } from "../sources/source.ts";
-import { createKeyRateLimiter } from "../store/key-rate.ts";
+import { createKeyRateLimiter } from "../store/limits/key-rate.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
 import { type TraceContext, traceField } from "../tracing/trace-context.ts";

@@ -1,6 +1,6 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
-import type { PutOff } from "../store/put-off.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import type { PutOff } from "../store/sweeps/put-off.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
 
 /**

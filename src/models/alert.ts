@@ -1,5 +1,5 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 /** What an alert can say; a listener's filter selects by it (docs/alerts.md). */
 export const ALERT_TYPES = [

@@ -1,6 +1,6 @@
 import { Schema } from "mongoose";
 import type { ComponentDescription } from "../sandbox/protocol.ts";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface Component {
   _id: string;

@@ -1,5 +1,5 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 /** `keys`: its fields were typed in. `oauth2`: its tokens come from the app, and are renewed. */
 export type ConnectionKind = "keys" | "oauth2";

@@ -1,8 +1,8 @@
 import { Schema } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { WebhookListener } from "../queues/deliveries.ts";
-import { collection, schemaOptions } from "../store/mongo.ts";
-import type { PutOff } from "../store/put-off.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import type { PutOff } from "../store/sweeps/put-off.ts";
 
 /**
  * The payload of an event that goes to webhooks or is too large for its summary, stored once however many listen to it.

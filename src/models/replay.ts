@@ -1,5 +1,5 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 /** What selects the deliveries of a replay, as the request gave it. */
 export interface ReplayFilter {

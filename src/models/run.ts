@@ -1,5 +1,5 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 /** One finished run: its outcome, and its emissions, or those of its whole batch, until they are enqueued. */
 export interface RunRecord {

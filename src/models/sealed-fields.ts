@@ -1,5 +1,5 @@
 import type { Connection, Model } from "mongoose";
-import type { Collection } from "../store/mongo.ts";
+import type { Collection } from "../store/connections/mongo.ts";
 import { DynamicPropsRows } from "./component.ts";
 import { Apps, Connections } from "./connection.ts";
 import { Sources } from "./source.ts";

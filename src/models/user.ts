@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface User {
   _id: string;

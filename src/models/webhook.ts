@@ -1,5 +1,5 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface SigningKey {
   /** `whsec_…`, encrypted. */

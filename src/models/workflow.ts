@@ -1,5 +1,5 @@
 import { Schema } from "mongoose";
-import { collection, schemaOptions } from "../store/mongo.ts";
+import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 /** The platform knows only a workflow's id, owner and name; a workflow engine runs it (docs/rest-api.md#workflows). */
 export interface Workflow {

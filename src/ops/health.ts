@@ -5,8 +5,8 @@ import { cachedFor } from "../lib/lazy.ts";
 import { withDeadline } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Stores } from "../platform.ts";
-import { probeMongo } from "../store/mongo-setup.ts";
-import { probeRedis } from "../store/probe-redis.ts";
+import { probeMongo } from "../store/connections/mongo-setup.ts";
+import { probeRedis } from "../store/connections/probe-redis.ts";
 import { SCHEMA } from "../store/schema/migrations.ts";
 import { readState, schemaProblem } from "../store/schema/state.ts";
 

@@ -9,10 +9,9 @@ import { openedQueue } from "../queues/define-queue.ts";
 import { allQueues } from "../queues/index.ts";
 import { shardsOf } from "../queues/shards.ts";
 import { countParts, STEP_NAMES } from "../reconcile/parts.ts";
-import { readMemoryShare } from "../store/probe-redis.ts";
-import { readEvictedKeys } from "../store/read-evictions.ts";
-import { listSetAside } from "../store/set-aside.ts";
-import { readSweepProgress, unitNames } from "../store/sweep-turns.ts";
+import { readEvictedKeys, readMemoryShare } from "../store/connections/probe-redis.ts";
+import { listSetAside } from "../store/sweeps/set-aside.ts";
+import { readSweepProgress, unitNames } from "../store/sweeps/sweep-turns.ts";
 import { mayInspect } from "./health.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

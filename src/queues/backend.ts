@@ -9,8 +9,8 @@ import {
   Worker,
 } from "bullmq";
 import { stringifyJson } from "../lib/json-text.ts";
+import type { RedisClient } from "../store/connections/redis.ts";
 import { script } from "../store/lua.ts";
-import type { RedisClient } from "../store/redis.ts";
 import { accountIn } from "./define-queue.ts";
 
 type Fetched = [fields: string[] | 0, id: string | 0, dueMs: number, waits: 0 | 1];

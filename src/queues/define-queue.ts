@@ -2,7 +2,7 @@ import type { Job, JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { asUnavailable, type RedisClient } from "../store/redis.ts";
+import { asUnavailable, type RedisClient } from "../store/connections/redis.ts";
 import { type Charge, type FairOrder, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { type Sharding, shardFor, shardsOf } from "./shards.ts";
 import { type JobState, StoredJobs } from "./stored-jobs.ts";

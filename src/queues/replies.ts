@@ -1,9 +1,9 @@
 import { createBatcher } from "../lib/batcher.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { HttpResponse } from "../sandbox/protocol.ts";
+import type { RedisClient } from "../store/connections/redis.ts";
 import type { RedisKeys } from "../store/keys.ts";
 import { script } from "../store/lua.ts";
-import type { RedisClient } from "../store/redis.ts";
 
 /** What a worker sends to the process that waits for a run. */
 export type Reply =

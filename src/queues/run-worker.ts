@@ -12,7 +12,7 @@ import { newAjv } from "../lib/schemas.ts";
 import { settlesWithin } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { RedisClient } from "../store/redis.ts";
+import type { RedisClient } from "../store/connections/redis.ts";
 import { leanBackend, workerReading } from "./backend.ts";
 import { type AnyQueue, accountIn, type QueueDeclaration, whatIsNewer } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE } from "./fair-order.ts";

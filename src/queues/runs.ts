@@ -3,8 +3,8 @@ import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { asUnavailable, type RedisClient } from "../store/redis.ts";
-import { type Pushed, type QueueBounds, type RunQueue, UNBOUNDED } from "../store/run-queue.ts";
+import { asUnavailable, type RedisClient } from "../store/connections/redis.ts";
+import { type Pushed, type QueueBounds, type RunQueue, UNBOUNDED } from "../store/runs/run-queue.ts";
 import { defineQueue, enqueue, jobState, type Queues } from "./define-queue.ts";
 import type { RunItem } from "./run-item.ts";
 

@@ -1,6 +1,6 @@
 import { stringifyJson } from "../lib/json-text.ts";
+import type { RedisClient } from "../store/connections/redis.ts";
 import { script } from "../store/lua.ts";
-import type { RedisClient } from "../store/redis.ts";
 
 const requeueJob = script<number>("requeue-job");
 const setJobPriority = script<number>("set-job-priority");

@@ -10,10 +10,10 @@ import { emissions, readEmissionsJob } from "../queues/emissions.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { enqueueRuns } from "../queues/runs.ts";
 import { isGone } from "../store/gone.ts";
-import { putOffTo } from "../store/put-off.ts";
-import { repairEach } from "../store/repair-each.ts";
-import { ofAccount } from "../store/run-queue.ts";
-import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
+import { ofAccount } from "../store/runs/run-queue.ts";
+import { putOffTo } from "../store/sweeps/put-off.ts";
+import { repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch, Swept } from "../store/sweeps/sweep-turns.ts";
 
 /** Without its body, which may be half a megabyte. */
 type Due = Omit<Accepted, "body">;

@@ -3,9 +3,9 @@ import { AcceptedWork } from "../models/accepted.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import type { Stores } from "../platform.ts";
-import { MAX_PUT_OFF_MS } from "../store/put-off.ts";
-import { asUnavailable, fieldOf, infoOfMasters } from "../store/redis.ts";
-import type { SweepBatch } from "../store/sweep-turns.ts";
+import { asUnavailable, fieldOf, infoOfMasters } from "../store/connections/redis.ts";
+import { MAX_PUT_OFF_MS } from "../store/sweeps/put-off.ts";
+import type { SweepBatch } from "../store/sweeps/sweep-turns.ts";
 
 /** Rows of an index read in one batch. */
 const BATCH = 5000;

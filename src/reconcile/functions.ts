@@ -1,7 +1,7 @@
 import { EVENT_KEPT_SECONDS } from "../models/event.ts";
 import { AutoSubscriptions, StoredFunctions, Subscriptions } from "../models/subscription.ts";
 import type { Stores } from "../platform.ts";
-import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweeps/sweep-turns.ts";
 
 const BATCH = 200;
 export const FUNCTIONS_BOUNDS: SweepBounds = { batches: 10, everyMs: 3_600_000 };

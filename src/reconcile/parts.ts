@@ -3,7 +3,7 @@ import { openedQueue, type QueueDeclaration } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import { runs } from "../queues/runs.ts";
 import { shardsOf } from "../queues/shards.ts";
-import { mastersOf } from "../store/redis.ts";
+import { mastersOf } from "../store/connections/redis.ts";
 
 /** Each part reads something of the others' share: of an index, or of a scan. */
 const MAX_PARTS = 8;

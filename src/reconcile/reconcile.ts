@@ -2,9 +2,8 @@ import { AppError } from "../lib/errors.ts";
 import type { HeldLock } from "../lib/held-lock.ts";
 import { settlesWithin } from "../lib/time.ts";
 import type { Platform } from "../platform.ts";
-import { readSetAside, removeSetAside, setAside } from "../store/set-aside.ts";
-import { type SweepStep, type SweepUnit, unitsOf } from "../store/sweep-turns.ts";
-import { claimUnits } from "../store/sweep-units.ts";
+import { readSetAside, removeSetAside, setAside } from "../store/sweeps/set-aside.ts";
+import { claimUnits, type SweepStep, type SweepUnit, unitsOf } from "../store/sweeps/sweep-turns.ts";
 import { sweepSteps } from "./steps.ts";
 import { runTurn } from "./turn.ts";
 

@@ -2,8 +2,8 @@ import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { notifyAgain } from "../queues/runs.ts";
-import { repairEach } from "../store/repair-each.ts";
-import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
+import { repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweeps/sweep-turns.ts";
 
 /** 5,000 sources a turn of each part, whose runs wait for their turn: each is some commands. */
 export const RUN_QUEUES_BOUNDS: SweepBounds = { batches: 25, everyMs: 0 };

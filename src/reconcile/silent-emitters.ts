@@ -6,14 +6,13 @@ import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
-import { archiveEvents } from "../store/archive-events.ts";
-import { EventArchives, hereSince } from "../store/event-archive.ts";
-import { SILENT_EMITTER_MS } from "../store/event-log.ts";
+import { archiveEvents, EventArchives, hereSince } from "../store/events/event-archive.ts";
+import { SILENT_EMITTER_MS } from "../store/events/event-log.ts";
+import { restoreEvents } from "../store/events/restore-events.ts";
 import { isGone } from "../store/gone.ts";
-import { repairAll, repairEach } from "../store/repair-each.ts";
-import { restoreEvents } from "../store/restore-events.ts";
 import { scanKeys } from "../store/scan-keys.ts";
-import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
+import { repairAll, repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweeps/sweep-turns.ts";
 
 const STEP = "silent_emitters";
 /** Keys of any kind looked at in one batch: a millisecond of Redis' time. */

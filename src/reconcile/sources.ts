@@ -4,9 +4,9 @@ import type { Queued, Stores } from "../platform.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { enqueueDeactivation } from "../sources/change.ts";
 import { abandonDeployment, enqueueSourceDeletion, finishDeletion } from "../sources/delete-source.ts";
-import { repairEach } from "../store/repair-each.ts";
-import { ofAccount } from "../store/run-queue.ts";
-import type { SweepBatch } from "../store/sweep-turns.ts";
+import { ofAccount } from "../store/runs/run-queue.ts";
+import { repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch } from "../store/sweeps/sweep-turns.ts";
 
 const BATCH = 200;
 /** The request that deploys a source gives up long before. */

@@ -5,7 +5,7 @@ import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.t
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/settle.ts";
-import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
+import type { SweepBounds, SweepStep } from "../store/sweeps/sweep-turns.ts";
 import { beginAcceptedSweep } from "./accepted.ts";
 import { beginFailoverSweep } from "./failovers.ts";
 import { beginFunctionSweep, FUNCTIONS_BOUNDS } from "./functions.ts";

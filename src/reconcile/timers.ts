@@ -18,8 +18,8 @@ import {
   schedulerMatches,
   setScheduler,
 } from "../sources/timer-scheduler.ts";
-import { repairEach } from "../store/repair-each.ts";
-import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
+import { repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweeps/sweep-turns.ts";
 
 const BATCH = 500;
 /** A timer whose next tick is overdue by this much may have stopped; so has one that is set this much too late. */

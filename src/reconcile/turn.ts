@@ -5,7 +5,7 @@ import {
   type SweepStep,
   type SweepUnit,
   writeSweepProgress,
-} from "../store/sweep-turns.ts";
+} from "../store/sweeps/sweep-turns.ts";
 
 interface TurnOptions {
   /** Milliseconds after which the turn ends with the batch under way; the next turn continues there. */

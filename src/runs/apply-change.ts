@@ -14,7 +14,7 @@ import {
   saveCandidate,
 } from "../sources/change.ts";
 import { finishDeletion } from "../sources/delete-source.ts";
-import { countDrop } from "../store/drops.ts";
+import { countDrop } from "../store/events/drops.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { traceField } from "../tracing/trace-context.ts";
 import { emissionsOf } from "./emissions.ts";

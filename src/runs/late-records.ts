@@ -5,9 +5,9 @@ import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Stores } from "../platform.ts";
-import { duplicateIndexes } from "../store/mongo.ts";
-import type { BeforeWrites } from "../store/replicas.ts";
-import { forgetSettled } from "../store/settled-runs.ts";
+import { duplicateIndexes } from "../store/connections/mongo.ts";
+import type { BeforeWrites } from "../store/connections/replicas.ts";
+import { forgetSettled } from "../store/runs/settled-runs.ts";
 import { enqueueEmissions, isHeld, type Waiting } from "./outbox.ts";
 
 /** How long records wait for company; so many are not kept waiting. */

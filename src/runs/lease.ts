@@ -1,5 +1,5 @@
 import type { Queued } from "../platform.ts";
-import type { Acked } from "../store/run-queue.ts";
+import type { Acked } from "../store/runs/run-queue.ts";
 import { LeaseLost } from "./record.ts";
 
 /** Renews a source's lease while its runs are executed, and aborts them when the lease or the job's lock is lost. */

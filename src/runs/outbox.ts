@@ -4,11 +4,11 @@ import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Queued, Working } from "../platform.ts";
 import { type Emission, type EmissionsJob, jobOf, packBySize } from "../queues/emissions.ts";
-import { countDrop } from "../store/drops.ts";
-import { COUNTED_FROM_BYTES, countEmissionBytes } from "../store/emission-bytes.ts";
-import { repairEach } from "../store/repair-each.ts";
-import type { BeforeWrites } from "../store/replicas.ts";
-import type { SweepBatch } from "../store/sweep-turns.ts";
+import type { BeforeWrites } from "../store/connections/replicas.ts";
+import { countDrop } from "../store/events/drops.ts";
+import { COUNTED_FROM_BYTES, countEmissionBytes } from "../store/limits/waiting-bytes.ts";
+import { repairEach } from "../store/sweeps/repair-each.ts";
+import type { SweepBatch } from "../store/sweeps/sweep-turns.ts";
 
 /** Runs looked up at a time. */
 const BATCH = 50;

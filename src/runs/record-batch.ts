@@ -7,7 +7,7 @@ import type { Observed } from "../platform.ts";
 import { reply } from "../queues/replies.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type CallError, SANDBOX_LOST } from "../sandbox/protocol.ts";
-import { countDrop, type DropReason } from "../store/drops.ts";
+import { countDrop, type DropReason } from "../store/events/drops.ts";
 import type { Claim } from "./lease.ts";
 import type { Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";

@@ -5,7 +5,7 @@ import { type RunRecord, RunRecords } from "../models/run.ts";
 import { SourceMemories } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
-import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { holdForEmissions } from "../webhooks/hold-for-emissions.ts";
 import { emptyMemory, type Memory } from "./memory.ts";
 

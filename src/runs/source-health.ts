@@ -2,7 +2,7 @@ import { raiseAlert } from "../alerts/raise.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type FailingRuns, type Source, Sources } from "../models/source.ts";
 import type { Observed, Stores } from "../platform.ts";
-import { transaction } from "../store/mongo.ts";
+import { transaction } from "../store/connections/mongo.ts";
 
 /** What is known of runs, in order, that ended. */
 export interface EndedOutcome {

@@ -8,9 +8,9 @@ import { fromStoredTimer, timerEvent } from "../props/timer.ts";
 import type { RunItem } from "../queues/run-item.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { activeTimer } from "../sources/timer-scheduler.ts";
-import { admitTick } from "../store/admit-tick.ts";
-import { countDrop } from "../store/drops.ts";
-import { ofAccount } from "../store/run-queue.ts";
+import { countDrop } from "../store/events/drops.ts";
+import { admitTick } from "../store/runs/admit-tick.ts";
+import { ofAccount } from "../store/runs/run-queue.ts";
 
 /** Returns the id of the run at a due time. It is derived, so that a time that is reported twice runs once. */
 export const tickRunId = (sourceId: string, dueAtMs: number): string =>

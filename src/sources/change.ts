@@ -10,8 +10,8 @@ import type { Awaited, Queued, Stores } from "../platform.ts";
 import type { Candidate, ChangeItem } from "../queues/run-item.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { isSandboxLost, withFrame } from "../sandbox/protocol.ts";
-import { isDuplicateKey } from "../store/mongo.ts";
-import { ofAccount } from "../store/run-queue.ts";
+import { isDuplicateKey } from "../store/connections/mongo.ts";
+import { ofAccount } from "../store/runs/run-queue.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 
 export type ChangeDeps = Stores & Queued & Awaited;

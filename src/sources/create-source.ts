@@ -6,7 +6,7 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Calling, Working } from "../platform.ts";
-import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./change.ts";
 import { abandonDeployment } from "./delete-source.ts";

@@ -11,8 +11,8 @@ import { emissions } from "../queues/emissions.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { countJobs } from "../queues/shards.ts";
 import { noteDeleted } from "../store/gone.ts";
-import { ofAccount } from "../store/run-queue.ts";
-import { listSettled } from "../store/settled-runs.ts";
+import { ofAccount } from "../store/runs/run-queue.ts";
+import { listSettled } from "../store/runs/settled-runs.ts";
 import { removeScheduler } from "./timer-scheduler.ts";
 
 /**

@@ -4,7 +4,7 @@ import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
-import { readDrops } from "../store/drops.ts";
+import { readDrops } from "../store/events/drops.ts";
 import { factsOf, propsOfSource } from "./source.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 

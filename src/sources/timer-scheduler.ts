@@ -184,7 +184,7 @@ const SOON_MS = 500;
 /**
  * Moves the scheduler of a source that has just ticked to the source's own shard, if the number of shards has grown since
  * it was set. It goes on at the moment at which it would have ticked next. It is removed from where it was last, so that no
- * tick is lost; one that both then make has the same moment, and its run is one (src/store/admit-tick.ts). Throws as the
+ * tick is lost; one that both then make has the same moment, and its run is one (src/store/runs/admit-tick.ts). Throws as the
  * client does.
  */
 export async function moveScheduler(

@@ -5,7 +5,7 @@ import { newId, newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Calling, Stores, Working } from "../platform.ts";
-import { transaction } from "../store/mongo.ts";
+import { transaction } from "../store/connections/mongo.ts";
 import {
   type ChangeDeps,
   ChangeSuperseded,

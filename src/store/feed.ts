@@ -1,4 +1,4 @@
-import { inProducerTime, type RedisClient } from "./redis.ts";
+import { inProducerTime, type RedisClient } from "./connections/redis.ts";
 
 export interface Subscriber {
   onMessage(message: string): void;

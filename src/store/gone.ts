@@ -1,6 +1,6 @@
 import { timeOfId } from "../lib/ids.ts";
+import type { RedisClient } from "./connections/redis.ts";
 import type { RedisKeys } from "./keys.ts";
-import type { RedisClient } from "./redis.ts";
 
 type Deps = { redis: RedisClient; keys: RedisKeys; clock: () => number };
 

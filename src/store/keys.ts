@@ -23,7 +23,7 @@ export function redisKeys(prefix: string) {
     lateEvents: (emitterId: string) => tagged(emitterId, "late-events"),
     /**
      * String: `here <ms>` if an emitter's events and drops are in Redis, and since when; `archive <version>` for a while after
-     * they were archived. Without it they may be in an archive (src/store/event-archive.ts).
+     * they were archived. Without it they may be in an archive (src/store/events/event-archive.ts).
      */
     eventsPlace: (emitterId: string) => tagged(emitterId, "events-place"),
     /** Pub/sub channel: an emitter's events, for live views. */

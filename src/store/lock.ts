@@ -1,6 +1,6 @@
 import { HeldLock } from "../lib/held-lock.ts";
+import type { RedisClient } from "./connections/redis.ts";
 import { script } from "./lua.ts";
-import type { RedisClient } from "./redis.ts";
 
 const acquire = script<number>("acquire-lock");
 const release = script<number>("release-lock");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { RedisClient } from "./redis.ts";
+import type { RedisClient } from "./connections/redis.ts";
 
 /** A script, called by its hash and sent whole if the server does not know it, for example after a restart. */
 export type Script<Result> = (

@@ -1,7 +1,7 @@
 import { type Model, mongo, type ProjectionType, type QueryFilter } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
-import { rowsOf } from "./mongo.ts";
-import type { RedisClient } from "./redis.ts";
+import { rowsOf } from "./connections/mongo.ts";
+import type { RedisClient } from "./connections/redis.ts";
 
 const { calculateObjectSize } = mongo.BSON;
 

@@ -1,6 +1,6 @@
+import type { RedisClient } from "./connections/redis.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
-import type { RedisClient } from "./redis.ts";
 
 /** Into how many parts a queue is divided. */
 export interface ShardCount {

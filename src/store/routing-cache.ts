@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { newToken } from "../lib/ids.ts";
+import type { RedisClient } from "./connections/redis.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
-import type { RedisClient } from "./redis.ts";
 
 const change = script<number>("change-routing");
 const readChanges =

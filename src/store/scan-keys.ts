@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from "ioredis";
 import { hasNumber, type Part, WHOLE } from "../lib/part.ts";
-import type { RedisClient } from "./redis.ts";
+import type { RedisClient } from "./connections/redis.ts";
 
 interface Node {
   address: string;

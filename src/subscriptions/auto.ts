@@ -5,7 +5,7 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Sandboxed, Stores } from "../platform.ts";
-import { isDuplicateKey } from "../store/mongo.ts";
+import { isDuplicateKey } from "../store/connections/mongo.ts";
 import { checkListener, rejectWithoutDeliveries } from "./find.ts";
 import type { Emitter } from "./match.ts";
 import type { NewSubscription, Subscriber } from "./subscribe.ts";

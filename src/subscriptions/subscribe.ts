@@ -6,7 +6,7 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Sandboxed, Stores } from "../platform.ts";
-import { isDuplicateKey } from "../store/mongo.ts";
+import { isDuplicateKey } from "../store/connections/mongo.ts";
 import { checkFilter } from "./filter.ts";
 import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./find.ts";
 

@@ -1,7 +1,7 @@
 import { type NewAlert, raiseAlert } from "../alerts/raise.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Observed, Stores } from "../platform.ts";
-import { transaction } from "../store/mongo.ts";
+import { transaction } from "../store/connections/mongo.ts";
 
 /** Warns the owner of a failing webhook that it will be disabled; both fields are null if it is not failing. */
 export interface DisableWarning {

@@ -2,7 +2,7 @@ import { groupBy } from "../lib/lists.ts";
 import { Memberships } from "../models/organization.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
-import { type EmissionOnItsWay, noteArrived, noteOnTheirWay } from "../store/on-their-way.ts";
+import { type EmissionOnItsWay, noteArrived, noteOnTheirWay } from "../store/events/on-their-way.ts";
 
 /** Ends the wait for all emissions but those with these emit ids. */
 export type Release = (except?: ReadonlySet<string>) => void;

@@ -4,7 +4,7 @@ import { summaryRoute } from "../events/summary-route.ts";
 import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import type { Stores } from "../platform.ts";
-import { readDrops } from "../store/drops.ts";
+import { readDrops } from "../store/events/drops.ts";
 import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowView } from "./schema.ts";
 import {
   createWorkflow,

@@ -10,7 +10,7 @@ import type { TriggerItem } from "../../src/queues/run-item.ts";
 import { beginAcceptedSweep } from "../../src/reconcile/accepted.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import { LateRecords } from "../../src/runs/late-records.ts";
-import { UNBOUNDED } from "../../src/store/run-queue.ts";
+import { UNBOUNDED } from "../../src/store/runs/run-queue.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import { jobOf, resultOf, storeRunnableSource, withSandbox } from "../runs/runnable-source.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { Activity } from "../../src/store/activity.ts";
-import { hourOf, latencyBucket, percentileOf, Rollups, rollupId } from "../../src/store/rollups.ts";
+import {
+  Activity,
+  hourOf,
+  latencyBucket,
+  percentileOf,
+  Rollups,
+  rollupId,
+} from "../../src/store/activity.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("hourly counts", () => {

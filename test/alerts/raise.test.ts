@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type NewAlert, raiseAlert } from "../../src/alerts/raise.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Alerts } from "../../src/models/alert.ts";
-import { transaction } from "../../src/store/mongo.ts";
+import { transaction } from "../../src/store/connections/mongo.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const START = Date.UTC(2026, 10, 2, 3, 4, 5);

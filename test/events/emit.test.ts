@@ -10,7 +10,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { Emission } from "../../src/queues/emissions.ts";
 import { workflowEvents } from "../../src/queues/workflow-events.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { noteDeleted } from "../../src/store/gone.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";

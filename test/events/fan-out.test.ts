@@ -10,7 +10,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../src/queues/deliveries.ts";
 import { parseRunItem } from "../../src/queues/run-item.ts";
 import { workflowEvents } from "../../src/queues/workflow-events.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -4,7 +4,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { enqueue, enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
 import { type Emission, type EmissionsJob, emissions } from "../../src/queues/emissions.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { start } from "../../workers/emissions.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -5,7 +5,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { workflowEvents } from "../../src/queues/workflow-events.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("a workflow whose engine does not run", () => {

@@ -2,7 +2,7 @@ import { AcceptedWork } from "../../src/models/accepted.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
-import { listSettled } from "../../src/store/settled-runs.ts";
+import { listSettled } from "../../src/store/runs/settled-runs.ts";
 
 /** Pending deliveries that are shown whole: what waits for what is in their fields. */
 const PENDING_SHOWN = 2;

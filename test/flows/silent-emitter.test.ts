@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { archiveEvents } from "../../src/store/archive-events.ts";
+import { archiveEvents } from "../../src/store/events/event-archive.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";

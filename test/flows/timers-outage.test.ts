@@ -9,7 +9,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
 import { activeTimer, setScheduler } from "../../src/sources/timer-scheduler.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { Api } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";

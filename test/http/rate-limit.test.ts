@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { rateLimit } from "../../src/http/rate-limit.ts";
-import { createKeyRateLimiter } from "../../src/store/key-rate.ts";
+import { createKeyRateLimiter } from "../../src/store/limits/key-rate.ts";
 import { type DemoServer, startDemo } from "./demo-server.ts";
 import { absentRedis, openTestRedis, type TestRedis } from "./redis.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { emit } from "../../src/events/emit.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { type System, startSystem } from "../support/system.ts";
 
 const CODE = `export default { name: "Slow", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;

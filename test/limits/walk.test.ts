@@ -3,7 +3,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { snakeCase } from "../../src/limits/plan-limits.ts";
 import { Invitations, Memberships } from "../../src/models/organization.ts";
-import { UNBOUNDED } from "../../src/store/run-queue.ts";
+import { UNBOUNDED } from "../../src/store/runs/run-queue.ts";
 import { read } from "../docs/repository.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -281,7 +281,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   emissionBytes: "test/runs/emissions-backlog.test.ts",
   workflowEvents: "test/events/workflow-listener.test.ts",
   workflowEventBytes: "test/events/workflow-listener.test.ts",
-  redisHighWaterPercent: "test/store/memory-share.test.ts",
+  redisHighWaterPercent: "test/store/limits/memory-share.test.ts",
   queuedChanges: "test/queues/runs.test.ts",
   settledBytes: "test/runs/late-records.test.ts",
   lateRecords: "test/runs/late-records.test.ts",
@@ -307,14 +307,14 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   logBytes: "test/sandbox/call.test.ts",
   databaseBytes: "test/sandbox/call.test.ts",
   hops: "test/events/fan-out.test.ts",
-  eventsKept: "test/store/event-log.test.ts",
+  eventsKept: "test/store/events/event-log.test.ts",
   summaryBytes: "test/events/truncate.test.ts",
   attemptsKept: "test/deliveries/manual-retry.test.ts",
   runParsedBytes: "test/sandbox/call.test.ts",
   idempotencyKeyCharacters: "test/http/idempotency.test.ts",
   idempotencyStoredMs: "test/http/idempotency.test.ts",
   idempotencyInFlightMs: "test/http/idempotency.test.ts",
-  setAsideItems: "test/store/set-aside.test.ts",
+  setAsideItems: "test/store/sweeps/set-aside.test.ts",
   warmMemoryPercent: "test/sandbox/warm-room.test.ts",
   sharedSources: "test/sandbox/shared.test.ts",
   savesPerAccount: "test/components/save.test.ts",

@@ -1,4 +1,4 @@
-// runs-long: npm test has test/store/replicas.test.ts and test/accepted
+// runs-long: npm test has test/store/connections/replicas.test.ts and test/accepted
 
 import { expect } from "chai";
 import { AcceptedWork } from "../../src/models/accepted.ts";

@@ -1,5 +1,5 @@
 // runs-alone: kills the Redis of an installation under load
-// runs-long: npm test has test/store/replicas.test.ts and test/accepted
+// runs-long: npm test has test/store/connections/replicas.test.ts and test/accepted
 
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";

@@ -3,7 +3,7 @@ import { ReplyError } from "ioredis";
 import { AppError } from "../../src/lib/errors.ts";
 import { enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
 import { emissions } from "../../src/queues/emissions.ts";
-import { asUnavailable } from "../../src/store/redis.ts";
+import { asUnavailable } from "../../src/store/connections/redis.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 /** Nested too deeply for `JSON.stringify`. */

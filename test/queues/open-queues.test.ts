@@ -4,8 +4,13 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { openQueues } from "../../src/queues/open-queues.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "../../src/store/redis.ts";
-import { singleServer } from "../../src/store/redis-url.ts";
+import {
+  openProducerRedis,
+  openWorkerRedis,
+  type RedisClient,
+  whenReady,
+} from "../../src/store/connections/redis.ts";
+import { singleServer } from "../../src/store/connections/redis-url.ts";
 import { openOwnRedis } from "../support/own-stores.ts";
 import { until } from "../support/until.ts";
 

@@ -9,7 +9,7 @@ import { RunRecords } from "../../src/models/run.ts";
 import { Sources } from "../../src/models/source.ts";
 import { STEP_NAMES } from "../../src/reconcile/parts.ts";
 import { Reconciler } from "../../src/reconcile/reconcile.ts";
-import { readSweepProgress } from "../../src/store/sweep-turns.ts";
+import { readSweepProgress } from "../../src/store/sweeps/sweep-turns.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";

@@ -7,7 +7,7 @@ import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import { parseRunItem } from "../../src/queues/run-item.ts";
 import { enqueueRun, notifyRuns, runs } from "../../src/queues/runs.ts";
 import { startReconciling } from "../../src/reconcile/reconcile.ts";
-import { UNBOUNDED } from "../../src/store/run-queue.ts";
+import { UNBOUNDED } from "../../src/store/runs/run-queue.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweepAll } from "../support/sweep.ts";

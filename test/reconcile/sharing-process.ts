@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readConfig } from "../../src/config.ts";
 import { openPlatform } from "../../src/platform.ts";
 import { Reconciler } from "../../src/reconcile/reconcile.ts";
-import type { SweepStep } from "../../src/store/sweep-turns.ts";
+import type { SweepStep } from "../../src/store/sweeps/sweep-turns.ts";
 
 /** How many steps there are, the last of which is divided into two parts. */
 const STEPS = 9;

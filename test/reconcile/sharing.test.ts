@@ -1,4 +1,4 @@
-// runs-long: npm test has test/store/sweep-units.test.ts and test/reconcile/parts.test.ts, in one process
+// runs-long: npm test has test/store/sweeps/sweep-turns.test.ts and test/reconcile/parts.test.ts, in one process
 import { expect } from "chai";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";

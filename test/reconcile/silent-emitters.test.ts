@@ -4,8 +4,8 @@ import { WHOLE } from "../../src/lib/part.ts";
 import { Sources } from "../../src/models/source.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { beginSilentEmitterSweep } from "../../src/reconcile/silent-emitters.ts";
-import { countDrop, readDrops } from "../../src/store/drops.ts";
-import { EventArchives, isHere } from "../../src/store/event-archive.ts";
+import { countDrop, readDrops } from "../../src/store/events/drops.ts";
+import { EventArchives, isHere } from "../../src/store/events/event-archive.ts";
 import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Reconciler } from "../../src/reconcile/reconcile.ts";
-import { listSetAside } from "../../src/store/set-aside.ts";
-import { readSweepProgress, type SweepStep } from "../../src/store/sweep-turns.ts";
+import { listSetAside } from "../../src/store/sweeps/set-aside.ts";
+import { readSweepProgress, type SweepStep } from "../../src/store/sweeps/sweep-turns.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 

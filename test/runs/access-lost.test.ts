@@ -5,7 +5,7 @@ import { carriedBy } from "../../src/events/fan-out.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { enqueueRuns } from "../../src/queues/runs.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { jobOf, resultOf, storeRunnableSource, withSandbox } from "./runnable-source.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { emissions } from "../../src/queues/emissions.ts";
-import { readEmissionBytes } from "../../src/store/emission-bytes.ts";
+import { readEmissionBytes } from "../../src/store/limits/waiting-bytes.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import { start as startRuns } from "../../workers/runs.ts";
 import { type System, startSystem } from "../support/system.ts";

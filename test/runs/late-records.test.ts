@@ -9,7 +9,7 @@ import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import { LateRecords } from "../../src/runs/late-records.ts";
 import type { RunDeps } from "../../src/runs/run.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
-import { listSettled } from "../../src/store/settled-runs.ts";
+import { listSettled } from "../../src/store/runs/settled-runs.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
 import { jobOf, resultOf, storeRunnableSource, withSandbox } from "./runnable-source.ts";

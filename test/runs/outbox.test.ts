@@ -5,7 +5,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import { sendOutbox } from "../../src/runs/outbox.ts";
 import { recordRuns } from "../../src/runs/record.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";

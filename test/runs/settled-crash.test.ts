@@ -8,7 +8,7 @@ import { emissions as emissionsQueue } from "../../src/queues/emissions.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { enqueueRuns } from "../../src/queues/runs.ts";
 import { settledRunIds } from "../../src/runs/settle.ts";
-import { listSettled } from "../../src/store/settled-runs.ts";
+import { listSettled } from "../../src/store/runs/settled-runs.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import type { Api } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

@@ -5,9 +5,9 @@ import { handleTick } from "../../src/runs/handle-job.ts";
 import { Claim } from "../../src/runs/lease.ts";
 import { failCrashedRun, runBatch } from "../../src/runs/run.ts";
 import { tick, tickRunId } from "../../src/runs/tick.ts";
-import { admitTick } from "../../src/store/admit-tick.ts";
-import { readDrops } from "../../src/store/drops.ts";
-import { leaseToken, UNBOUNDED } from "../../src/store/run-queue.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
+import { admitTick } from "../../src/store/runs/admit-tick.ts";
+import { leaseToken, UNBOUNDED } from "../../src/store/runs/run-queue.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { jobOf, storeRunnableSource, withSandbox } from "./runnable-source.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Connection } from "mongoose";
 import { AutoSubscriptions } from "../../src/models/subscription.ts";
-import { openMongo, rowsOf } from "../../src/store/mongo.ts";
+import { openMongo, rowsOf } from "../../src/store/connections/mongo.ts";
 import { pageOf } from "../../src/store/page.ts";
 import { rejection } from "../components/rejection.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";

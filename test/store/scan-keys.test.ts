@@ -3,7 +3,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { WHOLE } from "../../src/lib/part.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { beginSilentEmitterSweep } from "../../src/reconcile/silent-emitters.ts";
-import { EventArchives } from "../../src/store/event-archive.ts";
+import { EventArchives } from "../../src/store/events/event-archive.ts";
 import { scanKeys } from "../../src/store/scan-keys.ts";
 import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

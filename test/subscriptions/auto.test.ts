@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
-import { transaction } from "../../src/store/mongo.ts";
+import { transaction } from "../../src/store/connections/mongo.ts";
 import { subscribeNewEmitter } from "../../src/subscriptions/auto.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

@@ -1,5 +1,5 @@
-import type { EventLog } from "../../src/store/event-log.ts";
-import type { StoredSummary } from "../../src/store/event-summary.ts";
+import type { EventLog } from "../../src/store/events/event-log.ts";
+import type { StoredSummary } from "../../src/store/events/event-summary.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 
 /** Stores one summary. Returns its event id, whether it was new, and the summaries that it displaced. */

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { openProducerRedis, whenReady } from "../../src/store/connections/redis.ts";
+import { singleServer } from "../../src/store/connections/redis-url.ts";
 import { redisKeys } from "../../src/store/keys.ts";
 import { growQueueShards } from "../../src/store/queue-shards.ts";
-import { openProducerRedis, whenReady } from "../../src/store/redis.ts";
-import { singleServer } from "../../src/store/redis-url.ts";
 
 /** Returns the settings of a new installation whose queues have so many shards from the first job on. */
 export async function shardedEnv(numbers: Record<string, number>): Promise<Record<string, string>> {

@@ -2,7 +2,7 @@ import type { Platform } from "../../src/platform.ts";
 import { STEP_NAMES, type StepName } from "../../src/reconcile/parts.ts";
 import { sweepSteps } from "../../src/reconcile/steps.ts";
 import { runTurn } from "../../src/reconcile/turn.ts";
-import { unitsOf } from "../../src/store/sweep-turns.ts";
+import { unitsOf } from "../../src/store/sweeps/sweep-turns.ts";
 
 /** Runs one whole turn of each part of a step of the reconciler; returns how many items it repaired. */
 export async function sweep(platform: Platform, name: StepName): Promise<number> {

@@ -5,7 +5,7 @@ import { StoredEvents } from "../../src/models/event.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { recordRuns } from "../../src/runs/record.ts";
-import { firstOnItsWay } from "../../src/store/on-their-way.ts";
+import { firstOnItsWay } from "../../src/store/events/on-their-way.ts";
 import { holdForEmissions } from "../../src/webhooks/hold-for-emissions.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { readDrops } from "../../src/store/drops.ts";
+import { readDrops } from "../../src/store/events/drops.ts";
 import { deleteWebhook } from "../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, EMITTER, emit, onlyDelivery, subscribe, webhookOf } from "../deliveries/fixtures.ts";

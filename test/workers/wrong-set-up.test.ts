@@ -1,4 +1,4 @@
-// runs-long: npm test has test/store/find-redis.test.ts, where two processes end so
+// runs-long: npm test has test/store/connections/find-redis.test.ts, where two processes end so
 import { expect } from "chai";
 import { mongoKind } from "../../script/lib/mongo.mjs";
 import { mongodProgram } from "../../script/lib/mongod.mjs";

@@ -7,7 +7,7 @@ import type { OpenIdFault } from "../../openid/openid-error.ts";
 import type { Claims } from "../../openid/provider.ts";
 import { mayEnter, organizationsFor, type SignInRules, verifiedEmail } from "../../openid/rules.ts";
 import type { Stores } from "../../platform.ts";
-import { isDuplicateKey, transaction } from "../../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../../store/connections/mongo.ts";
 import { revokeProviderKeys } from "../api-keys.ts";
 import { newUser } from "../users.ts";
 

@@ -4,9 +4,9 @@ import { type Alert, Alerts, Mailboxes, type MailedAlert } from "../../models/al
 import { Memberships } from "../../models/organization.ts";
 import { type User, Users } from "../../models/user.ts";
 import type { Platform, Stores } from "../../platform.ts";
-import { isDuplicateKey } from "../../store/mongo.ts";
-import { repairAll } from "../../store/repair-each.ts";
-import type { SweepBatch } from "../../store/sweep-turns.ts";
+import { isDuplicateKey } from "../../store/connections/mongo.ts";
+import { repairAll } from "../../store/sweeps/repair-each.ts";
+import type { SweepBatch } from "../../store/sweeps/sweep-turns.ts";
 import { emissionOf } from "./compose.ts";
 
 /** Alerts handled together. */

@@ -9,7 +9,7 @@ import { queueOfShard, shardsOf } from "../../queues/shards.ts";
 import { StoredJobs } from "../../queues/stored-jobs.ts";
 import { isTooLate } from "../../sources/next-due.ts";
 import { activeTimer } from "../../sources/timer-scheduler.ts";
-import { rowsOf } from "../../store/mongo.ts";
+import { rowsOf } from "../../store/connections/mongo.ts";
 import { duration, type Finding, listed, note, ok, problem } from "./finding.ts";
 
 const MAX_WAIT_MS = 60_000;

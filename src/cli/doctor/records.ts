@@ -1,7 +1,7 @@
 import { Replays } from "../../models/replay.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { Stores } from "../../platform.ts";
-import { listSetAside } from "../../store/set-aside.ts";
+import { listSetAside } from "../../store/sweeps/set-aside.ts";
 import { countSealed, type SealedCount } from "../secrets/reseal.ts";
 import { type Finding, listed, note, ok, problem } from "./finding.ts";
 

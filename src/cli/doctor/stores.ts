@@ -1,11 +1,17 @@
 import mongoose, { type Connection } from "mongoose";
 import { SetupError } from "../../lib/errors.ts";
 import { SUPPORTED } from "../../lib/versions.ts";
-import { findRedis } from "../../store/find-redis.ts";
-import { asSetupError, reasonOfAway } from "../../store/mongo-setup.ts";
-import { readMemoryShare } from "../../store/probe-redis.ts";
-import { fieldOf, infoOfMasters, openProducerRedis, type RedisClient, whenReady } from "../../store/redis.ts";
-import type { RedisSettings, RedisTarget } from "../../store/redis-url.ts";
+import { findRedis } from "../../store/connections/find-redis.ts";
+import { asSetupError, reasonOfAway } from "../../store/connections/mongo-setup.ts";
+import { readMemoryShare } from "../../store/connections/probe-redis.ts";
+import {
+  fieldOf,
+  infoOfMasters,
+  openProducerRedis,
+  type RedisClient,
+  whenReady,
+} from "../../store/connections/redis.ts";
+import type { RedisSettings, RedisTarget } from "../../store/connections/redis-url.ts";
 import type { Database } from "../../store/schema/migration.ts";
 import { MIGRATIONS, SCHEMA } from "../../store/schema/migrations.ts";
 import { planOf } from "../../store/schema/plan.ts";

@@ -1,10 +1,10 @@
 import type { Config } from "../../config.ts";
 import { armFailpoint } from "../../lib/failpoint.ts";
-import { connectMongo } from "../../store/mongo.ts";
-import { rejectWithoutReplicaSet } from "../../store/mongo-setup.ts";
+import { connectMongo } from "../../store/connections/mongo.ts";
+import { rejectWithoutReplicaSet } from "../../store/connections/mongo-setup.ts";
+import { checkMongodbVersion } from "../../store/connections/server-versions.ts";
 import { migrate, printPlan } from "../../store/schema/migrate.ts";
 import { MIGRATIONS } from "../../store/schema/migrations.ts";
-import { checkMongodbVersion } from "../../store/server-versions.ts";
 import { sayIfSlow } from "../output.ts";
 
 /** How long it waits for MongoDB, and for the end of an election. */

@@ -9,8 +9,8 @@ import {
   NO_FURTHER_ATTEMPT,
 } from "../../models/delivery.ts";
 import type { Observed, Stores, Working } from "../../platform.ts";
-import { countDrop, type DropReason } from "../../store/drops.ts";
-import { duplicateIndexes } from "../../store/mongo.ts";
+import { duplicateIndexes } from "../../store/connections/mongo.ts";
+import { countDrop, type DropReason } from "../../store/events/drops.ts";
 import type { Attempted } from "./attempt.ts";
 import { drainWhenDue, dueFields } from "./next-attempt.ts";
 import type { UnsentReason } from "./prepare.ts";

@@ -11,7 +11,7 @@ import type { Subscription } from "../../models/subscription.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
-import { duplicateIndexes } from "../../store/mongo.ts";
+import { duplicateIndexes } from "../../store/connections/mongo.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { deliveryId } from "./create.ts";
 

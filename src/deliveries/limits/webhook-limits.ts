@@ -5,7 +5,7 @@ import { groupBy } from "../../lib/lists.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { enqueueDrain } from "../../queues/deliveries.ts";
-import type { PermitLimits } from "../../store/permits.ts";
+import type { PermitLimits } from "../../store/limits/permits.ts";
 
 /** A webhook as far as its permits are concerned. */
 export type WebhookLimits = Pick<
@@ -156,7 +156,7 @@ export class DrainPermits {
 
   /**
    * Begins a drain, which has a permit then. The name is that of its job, so that a job that is started again after a crash goes
-   * on. Returns `permit` or `drain` if it must not begin (src/store/permits.ts). Throws `unavailable`.
+   * on. Returns `permit` or `drain` if it must not begin (src/store/limits/permits.ts). Throws `unavailable`.
    */
   static async begin(
     platform: Stores & Queued,

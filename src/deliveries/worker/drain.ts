@@ -40,7 +40,7 @@ type Context = Pick<JobContext<Drain>, "job" | "jobId" | "signal" | "isStopping"
 /**
  * Handles a `drain` job: sends what is due at a webhook, as the webhook is now, with as many permits as it has, for a short
  * while. At an ordered webhook that is one delivery after another by event id. A drain that can't begin has another one
- * follow (src/store/permits.ts). Throws Snooze if there is more to send.
+ * follow (src/store/limits/permits.ts). Throws Snooze if there is more to send.
  */
 export async function drain(
   platform: Working & Calling,

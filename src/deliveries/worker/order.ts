@@ -4,8 +4,8 @@ import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Calling, Working } from "../../platform.ts";
-import { rowsOf } from "../../store/mongo.ts";
-import { firstOnItsWay } from "../../store/on-their-way.ts";
+import { rowsOf } from "../../store/connections/mongo.ts";
+import { firstOnItsWay } from "../../store/events/on-their-way.ts";
 import { deliveryId } from "../dispatch/create.ts";
 import type { DueNow } from "./due.ts";
 

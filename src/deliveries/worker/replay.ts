@@ -6,7 +6,7 @@ import { Webhooks } from "../../models/webhook.ts";
 import type { Calling, Stores, Working } from "../../platform.ts";
 import type { ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/verdicts.ts";
-import { describeError } from "../../store/set-aside.ts";
+import { describeError } from "../../store/sweeps/set-aside.ts";
 import { requeue } from "../attempt/next-attempt.ts";
 import { selectSendable } from "../attempt/prepare.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";

@@ -5,7 +5,7 @@ import { eventMs } from "../../lib/ids.ts";
 import { type TransformedPayload, TransformedPayloads } from "../../models/delivery.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import type { Calling, Stores } from "../../platform.ts";
-import { duplicateIndexes } from "../../store/mongo.ts";
+import { duplicateIndexes } from "../../store/connections/mongo.ts";
 import type { DispatchedEvent, DispatchListener } from "../dispatch/create.ts";
 
 /** When a function is called again that had no turn in time. Milliseconds. */

@@ -3,7 +3,7 @@ import { SourceMemories } from "../../models/source.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { Stores } from "../../platform.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
-import { isDuplicateKey } from "../../store/mongo.ts";
+import { isDuplicateKey } from "../../store/connections/mongo.ts";
 
 /** What `$.service.db` holds. */
 export type Db = Record<string, unknown>;

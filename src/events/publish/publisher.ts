@@ -17,8 +17,8 @@ import {
   packBySize,
   sizeOf,
 } from "../../queues/emissions.ts";
-import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
-import { redisIsFull } from "../../store/run-queue.ts";
+import { type CountedBytes, EmissionBytes } from "../../store/limits/waiting-bytes.ts";
+import { redisIsFull } from "../../store/runs/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../../webhooks/hold-for-emissions.ts";
 

@@ -15,7 +15,7 @@ import { fromStoredTimer, timerEvent } from "../../props/timer.ts";
 import { runQueueIsFull } from "../../queues/runs.ts";
 import type { CallError, Emit, LogLine } from "../../sandbox/protocol.ts";
 import { existingComponent } from "../../sources/prepare.ts";
-import { type Consume, createKeyRateLimiter } from "../../store/key-rate.ts";
+import { type Consume, createKeyRateLimiter } from "../../store/limits/key-rate.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 import { boundOrFailed } from "../open-version.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";
-import { readDrops } from "../../../src/store/drops.ts";
+import { readDrops } from "../../../src/store/events/drops.ts";
 import { deleteWebhook, updateWebhook } from "../../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import {

@@ -3,7 +3,7 @@ import { NoPermit, PermitCache } from "../../../src/deliveries/limits/permit-cac
 import { releasePermits } from "../../../src/deliveries/limits/webhook-limits.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
-import type { Permits } from "../../../src/store/permits.ts";
+import type { Permits } from "../../../src/store/limits/permits.ts";
 import { start as startDeliveries } from "../../../workers/deliveries.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";

@@ -9,7 +9,7 @@ import { Subscriptions } from "../../../src/models/subscription.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../../src/queues/deliveries.ts";
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
-import { readDrops } from "../../../src/store/drops.ts";
+import { readDrops } from "../../../src/store/events/drops.ts";
 import { deleteWebhook } from "../../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../../workers/deliveries.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";

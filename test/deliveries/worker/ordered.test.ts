@@ -5,7 +5,7 @@ import { permitTtlMs } from "../../../src/deliveries/limits/webhook-limits.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries, enqueueDrain } from "../../../src/queues/deliveries.ts";
-import { noteArrived, noteOnTheirWay, ON_THEIR_WAY_MS } from "../../../src/store/on-their-way.ts";
+import { noteArrived, noteOnTheirWay, ON_THEIR_WAY_MS } from "../../../src/store/events/on-their-way.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";

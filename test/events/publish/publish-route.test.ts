@@ -4,7 +4,7 @@ import { createApiKey, revokeApiKey } from "../../../src/accounts/api-keys.ts";
 import { compileCheck } from "../../../src/http/validate.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { EmissionsJob, emissions, emissionsIn } from "../../../src/queues/emissions.ts";
-import { countEmissionBytes, readEmissionBytes } from "../../../src/store/emission-bytes.ts";
+import { countEmissionBytes, readEmissionBytes } from "../../../src/store/limits/waiting-bytes.ts";
 import { Api, type Problem } from "../../support/api.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";

@@ -3,7 +3,7 @@ import "../../../src/app.ts";
 
 import { expect } from "chai";
 import { SetupError } from "../../../src/lib/errors.ts";
-import { openMongo } from "../../../src/store/mongo.ts";
+import { openMongo } from "../../../src/store/connections/mongo.ts";
 import { ensureSchema } from "../../../src/store/schema/ensure.ts";
 import { migrate } from "../../../src/store/schema/migrate.ts";
 import { MIGRATIONS, SCHEMA } from "../../../src/store/schema/migrations.ts";
