@@ -22,8 +22,8 @@ export const n8n: Peer = {
   size: "2,300 packages of 3 GB: takes minutes",
   prepare: preparePostgres,
   async start(options) {
-    const userFolder = mkdtempSync(join(tmpdir(), "headwater-n8n-"));
     const postgres = await startPostgres(options.logFile);
+    const userFolder = mkdtempSync(join(tmpdir(), "headwater-n8n-"));
     const programs: Program[] = [];
     const stop = async () => {
       await Promise.all(programs.map(program => program.stop()));
