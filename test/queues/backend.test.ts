@@ -2,6 +2,9 @@ import { createRedisBackend, Job, type JobsOptions, Queue, type RedisQueueBacken
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { leanBackend } from "../../src/queues/backend.ts";
+import { openWorkerRedis, type RedisClient, whenReady } from "../../src/store/connections/redis.ts";
+import { singleServer } from "../../src/store/connections/redis-url.ts";
+import { openOwnRedis } from "../support/own-stores.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
@@ -178,18 +181,23 @@ describe("the backend of workers", () => {
   }
 
   it("asks for another job only if one waits, and is notified of what is added after that", async () => {
-    const queue = new Queue(NAME, { connection: platform.redis, prefix: "{lean}" });
+    // The commands of this Redis are counted, so it serves this test alone.
+    const server = await openOwnRedis();
+    const redis = openWorkerRedis(singleServer(server.url));
+    await whenReady(redis, 5000);
+    const options = { connection: redis, prefix: "{lean}" };
+    const queue = new Queue(NAME, options);
     const done: unknown[] = [];
     const worker = new Worker(
       NAME,
       async ({ id }) => void done.push(id),
-      { connection: platform.redis, prefix: "{lean}", concurrency: 8, skipLockRenewal: true },
-      leanBackend(platform.redis, LOCK_MS),
+      { ...options, concurrency: 8, skipLockRenewal: true },
+      leanBackend(redis, LOCK_MS),
     );
     worker.on("error", () => undefined);
     try {
       await worker.waitUntilReady();
-      const commands = await commandsDuring(async () => {
+      const commands = await commandsDuring(redis, async () => {
         for (let i = 0; i < 20; i += 1) {
           await queue.add("job", {}, { removeOnComplete: true });
           await until(() => done.length === i + 1);
@@ -200,13 +208,15 @@ describe("the backend of workers", () => {
     } finally {
       await worker.close();
       await queue.close();
+      redis.disconnect();
+      await server.close();
     }
   });
 
-  /** Counts the scripts and waits that Redis was asked for, over all connections. */
-  async function commandsDuring(act: () => Promise<void>): Promise<number> {
+  /** Counts the scripts and waits that a Redis was asked for, over all connections. */
+  async function commandsDuring(redis: RedisClient, act: () => Promise<void>): Promise<number> {
     const count = async () => {
-      const stats = await platform.redis.info("commandstats");
+      const stats = await redis.info("commandstats");
       return [...stats.matchAll(/cmdstat_(?:evalsha|bzpopmin):calls=(\d+)/g)].reduce(
         (sum, [, n]) => sum + Number(n),
         0,
