@@ -41,7 +41,7 @@ type AnyJob = JobDeclaration<any>;
 /** A queue and the kinds of jobs it carries. */
 export interface QueueDeclaration<Schemas extends JobSchemas = JobSchemas> {
   name: string;
-  /** Jobs that one worker process handles at once, unless `<NAME>_CONCURRENCY` says otherwise; absent: no worker of ours. */
+  /** Jobs that one worker process handles at once, unless its entry of `CONCURRENCY` says otherwise; absent: no worker of ours. */
   concurrency?: number | undefined;
   /** The cost of the jobs that an account may have served before it is another's turn; absent: in order of arrival. */
   quantum?: number | undefined;

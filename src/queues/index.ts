@@ -9,7 +9,7 @@ import { workflowEvents } from "./workflow-events.ts";
 
 /**
  * Every queue: the platform opens these, the board and the metrics show them. A queue with a `concurrency` has a worker
- * of its own in workers/, a setting `<NAME>_CONCURRENCY` and a line in the Procfile.
+ * of its own in workers/, an entry of `CONCURRENCY` and a line in the Procfile.
  */
 export const allQueues: readonly AnyQueue[] = [runs, emissions, deliveries, deletions, workflowEvents];
 
