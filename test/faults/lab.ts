@@ -89,14 +89,17 @@ export interface Lab {
 
 /**
  * Starts all processes and stores for this test alone, with an emitter of each kind and two webhooks. With a `folder`, the processes
- * are those of the release in it, and its web process sets the stores up; `env` has further settings.
+ * are those of the release in it, and its web process sets the stores up; `env` has further settings, and `folderEnv` what that
+ * release needs instead, which knows others.
  */
 export async function openLab({
   folder,
   env: further = {},
+  folderEnv = {},
 }: {
   folder?: string;
   env?: Record<string, string>;
+  folderEnv?: Record<string, string>;
 } = {}): Promise<Lab> {
   const [stores, receiver] = await Promise.all([openOwnStores(), startCountingReceiver()]);
   const mongodb = new URL(stores.mongo.url);
@@ -120,7 +123,7 @@ export async function openLab({
   };
   const running = new Map<ProcessName, WorkerProcess>();
   if (folder) {
-    const first = spawnWorker("web", env, { folder });
+    const first = spawnWorker("web", { ...env, ...folderEnv }, { folder });
     await whenReady(first, START_MS);
     // As an operator does, while a process of the older release runs; then this release can look at the database.
     const { code, stderr } = await headwater(["migrate"], env);
@@ -137,7 +140,8 @@ export async function openLab({
     env,
     spawn(name: ProcessName, more: Record<string, string> = {}, from = folder, logFile?: string) {
       const log = logFile === undefined ? {} : { logFile };
-      const child = spawnWorker(name, { ...env, ...more }, { folder: from, ...log });
+      const ofRelease = from === folder ? folderEnv : {};
+      const child = spawnWorker(name, { ...env, ...ofRelease, ...more }, { folder: from, ...log });
       running.set(name, child);
       return child;
     },

@@ -16,8 +16,9 @@ const isFull = process.env.UPGRADE === "full";
 const TIMERS = isFull ? 4 : 1;
 /** No process is killed here, and one that a busy machine holds up must not lose its jobs to another. */
 const UNHURRIED = { TIMEOUTS: "stalled:30s,attempt:2s" };
-/** The same, and the lab's limits, as the release before reads them. */
+/** The same, and the lab's limits, as the release before reads them; it does not know what `FREE_LIMITS` may have now. */
 const BEFORE = {
+  FREE_LIMITS: "",
   STALLED_AFTER: "30s",
   DELIVERY_TIMEOUT: "2s",
   FREE_DAILY_INVOCATIONS: String(1e9),
@@ -40,7 +41,7 @@ interface Phase {
 async function replace(lab: Lab, { processes, folder, title }: Phase): Promise<void> {
   for (const name of processes) {
     expect(await lab.stop(name), `${name} before ${title}`).to.equal(0);
-    lab.spawn(name, folder.includes(PREVIOUS) ? BEFORE : {}, folder);
+    lab.spawn(name, {}, folder);
     await lab.ready(name);
     if (name === "web") expect(await knowsSchema(lab), title).to.equal(!folder.includes(PREVIOUS));
   }
@@ -154,7 +155,7 @@ describe("an upgrade under load", function () {
   it("from the release before, and back to it: old workers under the new web process, and the reverse", async function () {
     if (!isFull) skipBecause(this, "it needs a build of the release before: npm run test:upgrade");
     const old = previousFolder();
-    lab = await openLab({ folder: old, env: UNHURRIED });
+    lab = await openLab({ folder: old, env: UNHURRIED, folderEnv: BEFORE });
     if (process.env.UPGRADE_RECORD) await recordJobs(lab);
     const { env } = lab;
     const migrate = async () => {
