@@ -3,6 +3,7 @@ import { createBatcher, createDeferredBatcher } from "../lib/batcher.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { newToken } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
+import { openPer } from "../lib/lazy.ts";
 import { MB } from "../limits/limit.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import type { Queued, Stores } from "../platform.ts";
@@ -10,7 +11,7 @@ import { enqueueAll } from "../queues/define-queue.ts";
 import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { enqueueRuns } from "../queues/runs.ts";
-import { duplicateIndexes } from "../store/connections/mongo.ts";
+import { insertMissing } from "../store/connections/mongo.ts";
 import type { QueueBounds } from "../store/runs/run-queue.ts";
 
 /**
@@ -53,30 +54,17 @@ interface Keeper {
   delete: (ids: string[]) => void;
 }
 
-const keepers = new WeakMap<Connection, Keeper>();
-
-function keeperOf(mongo: Connection): Keeper {
-  const known = keepers.get(mongo);
-  if (known) return known;
+const keeperOf = openPer((mongo: Connection): Keeper => {
   const weigh = (rows: Accepted[]) => rows.reduce((sum, { body }) => sum + ROW_CHARS + body.length, 0);
-  const keeper: Keeper = {
-    insert: createBatcher((batch: Accepted[][]) => insertAll(mongo, batch.flat()), { ...BATCH, weigh }),
+  const insert = async (batch: Accepted[][]) => void (await insertMissing(AcceptedWork(mongo), batch.flat()));
+  return {
+    insert: createBatcher(insert, { ...BATCH, weigh }),
     delete: createDeferredBatcher<string>(
       ids => deleteKept({ mongo }, ids),
       () => undefined,
     ),
   };
-  keepers.set(mongo, keeper);
-  return keeper;
-}
-
-async function insertAll(mongo: Connection, rows: Accepted[]): Promise<void> {
-  try {
-    await AcceptedWork(mongo).insertMany(rows, { ordered: false, lean: true });
-  } catch (error) {
-    if (!duplicateIndexes(error)) throw error;
-  }
-}
+});
 
 type RowToKeep = Pick<Accepted, "_id" | "kind" | "owner_id" | "source_id" | "body">;
 

@@ -7,17 +7,19 @@ import { dispatchEvents, type EventToDispatch, persistEvents } from "../deliveri
 import { divide } from "../lib/divide.ts";
 import { derivedId, eventMs } from "../lib/ids.ts";
 import { JsonText, stringifyJson } from "../lib/json-text.ts";
+import { openPer } from "../lib/lazy.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
-import type { Stores, Working } from "../platform.ts";
+import type { Working } from "../platform.ts";
 import { enqueue, jobState } from "../queues/define-queue.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { type WorkflowEventsJob, workflowEvents } from "../queues/workflow-events.ts";
+import type { RedisClient } from "../store/connections/redis.ts";
 import { countDrop, type DropReason } from "../store/events/drops.ts";
 import { noteWorkflowJob, removeFinishedJobs } from "../store/limits/workflow-backlog.ts";
 import type { Emitter } from "../subscriptions/match.ts";
@@ -196,13 +198,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
 /** How long an account that has reached its bound stays there before its jobs are looked at again. Milliseconds. */
 const LOOK_EVERY_MS = 1000;
 /** Redis connection (one for each platform) → accounts that had all that may wait, and when that was. */
-const saturated = new WeakMap<object, LRUCache<string, number>>();
-
-function saturatedAccounts({ redis }: Stores): LRUCache<string, number> {
-  const found = saturated.get(redis) ?? new LRUCache<string, number>({ max: 10_000 });
-  saturated.set(redis, found);
-  return found;
-}
+const saturatedAccounts = openPer((_redis: RedisClient) => new LRUCache<string, number>({ max: 10_000 }));
 
 /**
  * Enqueues an event for a workflow engine. Returns false if the account has all that may wait for an engine: without one
@@ -213,7 +209,7 @@ export async function enqueueWorkflowEvent(
   ownerId: string,
   payload: WorkflowEventsJob,
 ): Promise<boolean> {
-  const accounts = saturatedAccounts(platform);
+  const accounts = saturatedAccounts(platform.redis);
   const { workflowEvents: mostJobs, workflowEventBytes: mostBytes } = await limitsOf(platform, ownerId);
   const isWithin = ([jobs, bytes]: [number, number]) => jobs < mostJobs && bytes < mostBytes;
   const since = accounts.get(ownerId);

@@ -2,6 +2,7 @@ import { hasRecordedFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
 import { createDeferredBatcher } from "../lib/batcher.ts";
 import { eventScore } from "../lib/ids.ts";
 import type { JsonText } from "../lib/json-text.ts";
+import { openPer } from "../lib/lazy.ts";
 import { groupBy } from "../lib/lists.ts";
 import { wordsOfPayload } from "../lib/payload-words.ts";
 import { Deliveries, TransformedPayloads } from "../models/delivery.ts";
@@ -113,24 +114,19 @@ async function deleteTrimmed(platform: Stores, trimmed: TrimmedEvents[]): Promis
   });
 }
 
-type DeleteLater = (trimmed: TrimmedEvents[]) => void;
-
-const deleters = new WeakMap<object, DeleteLater>();
+const deleterOf = openPer(
+  (platform: Stores) =>
+    createDeferredBatcher(
+      (trimmed: TrimmedEvents[]) => deleteTrimmed(platform, trimmed),
+      error => platform.log.debug({ err: error }, "payloads of trimmed events are left to their expiry"),
+      ({ eventIds }) => eventIds.length,
+    ),
+  ({ mongo }) => mongo,
+);
 
 /**
  * Deletes payloads that were kept only for their summary, a little later and many at once: a payload without its summary
  * can't be read. Never throws.
  */
-export function deleteTrimmedLater(platform: Stores, trimmed: TrimmedEvents[]): void {
-  if (trimmed.length === 0) return;
-  const deleteLater = deleters.get(platform.mongo) ?? openDeleter(platform);
-  deleters.set(platform.mongo, deleteLater);
-  deleteLater(trimmed);
-}
-
-const openDeleter = (platform: Stores): DeleteLater =>
-  createDeferredBatcher(
-    trimmed => deleteTrimmed(platform, trimmed),
-    error => platform.log.debug({ err: error }, "payloads of trimmed events are left to their expiry"),
-    ({ eventIds }) => eventIds.length,
-  );
+export const deleteTrimmedLater = (platform: Stores, trimmed: TrimmedEvents[]): void =>
+  deleterOf(platform)(trimmed);

@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import { Type } from "typebox";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
+import { openPer } from "../lib/lazy.ts";
 import type { PageRequest } from "../store/page.ts";
 import {
   type FieldFilter,
@@ -126,14 +127,10 @@ interface Checks {
 }
 
 /** Of each route, once in a process: tests start many systems in one, and to compile all checks takes longer than to start one. */
-const compiled = new WeakMap<AnyRoute, Checks>();
-
-function checksOf(route: AnyRoute): Checks {
-  const known = compiled.get(route);
-  if (known) return known;
+const checksOf = openPer((route: AnyRoute): Checks => {
   const querySchema = queryParametersOf(route);
   const isLarge = route.maxBodyBytes !== undefined;
-  const checks = {
+  return {
     coerce: new Map(
       Object.entries(querySchema.properties).map(([name, schema]) => [name, compileCoerce(schema)]),
     ),
@@ -141,9 +138,7 @@ function checksOf(route: AnyRoute): Checks {
     checkBody: compileCheck(closed(route.body ?? Type.Object({})), "body", { isLarge }),
     checkPath: compileCheck(route.params ?? Type.Object({}), "path"),
   };
-  compiled.set(route, checks);
-  return checks;
-}
+});
 
 /** Returns a reader of a route's input, which throws one `invalid` that lists every wrong parameter and field. */
 export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {

@@ -2,6 +2,7 @@ import type { Ajv, ErrorObject, Options } from "ajv";
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
+import { openPer } from "../lib/lazy.ts";
 import { newAjv, wordsOfPattern } from "../lib/schemas.ts";
 
 const OPTIONS: Options = { strict: false, allErrors: true, verbose: true, ownProperties: true };
@@ -90,17 +91,13 @@ export type Check = (value: unknown) => FieldError[];
 type Validate = ReturnType<Ajv["compile"]>;
 
 /** Compiled schemas. Several routes, and their examples, may have the same one, and to compile it takes a few milliseconds. */
-const compiled = new Map([checking, checkingLarge].map(ajv => [ajv, new WeakMap<object, Validate>()]));
-
-function compile(ajv: Ajv, schema: object): Validate {
-  const validate = compiled.get(ajv)?.get(schema) ?? ajv.compile(withoutIds(schema) as object);
-  compiled.get(ajv)?.set(schema, validate);
-  return validate;
-}
+const compiledBy = (ajv: Ajv) =>
+  openPer((schema: object): Validate => ajv.compile(withoutIds(schema) as object));
+const [compile, compileLarge] = [compiledBy(checking), compiledBy(checkingLarge)];
 
 /** Compiles a schema into a check; `location` is the `in` of its errors. Of a large value it reports the first one only. */
 export function compileCheck(schema: object, location: FieldError["in"], { isLarge = false } = {}): Check {
-  const validate = compile(isLarge ? checkingLarge : checking, schema);
+  const validate = (isLarge ? compileLarge : compile)(schema);
   return value => {
     if (validate(value)) return [];
     return withoutBranches(validate.errors ?? [])
@@ -119,17 +116,11 @@ export type Coerce = (text: string) => unknown;
 /** Ajv accepts everything that `Number` does, such as `0x10`, `1e2` or spaces; the API does not. */
 const DECIMAL = /^-?[0-9]+(\.[0-9]+)?$/;
 
-/** Many routes have the same parameters. */
-const coerces = new WeakMap<TSchema, Coerce>();
-
-/** Compiles the schema of one query parameter; the check that follows reports a value that was not converted. */
-export function compileCoerce(schema: TSchema): Coerce {
-  const coerce = coerces.get(schema) ?? newCoerce(schema);
-  coerces.set(schema, coerce);
-  return coerce;
-}
-
-function newCoerce(schema: TSchema): Coerce {
+/**
+ * Compiles the schema of one query parameter, once: many routes have the same. The check that follows reports a value that
+ * was not converted.
+ */
+export const compileCoerce = openPer((schema: TSchema): Coerce => {
   const validate = coercing.compile({ type: "object", properties: { value: withoutIds(schema) } });
   const isNumber = ["integer", "number"].includes((schema as { type?: string }).type ?? "");
   return text => {
@@ -138,4 +129,4 @@ function newCoerce(schema: TSchema): Coerce {
     validate(holder);
     return holder.value;
   };
-}
+});

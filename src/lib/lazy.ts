@@ -26,6 +26,26 @@ export function openOnce<T>(open: () => Promise<T>): OpenedOnce<T> {
 }
 
 /**
+ * Returns `open` as a function that opens one thing for each object, at its first use, and keeps it for as long as the object
+ * lives. `keyOf` says which object that is, where `open` takes more than it needs.
+ */
+export function openPer<From extends object, T>(
+  open: (from: From) => T,
+  keyOf: (from: From) => object = from => from,
+): (from: From) => T {
+  const opened = new WeakMap<object, { thing: T }>();
+  return from => {
+    const key = keyOf(from);
+    let kept = opened.get(key);
+    if (!kept) {
+      kept = { thing: open(from) };
+      opened.set(key, kept);
+    }
+    return kept.thing;
+  };
+}
+
+/**
  * Returns a function that calls `load` at most once at a time, and keeps its result for `ms` milliseconds after it
  * arrived. A rejection is not kept.
  */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Middleware } from "koa";
 import { isSameSecret } from "../lib/ids.ts";
-import { cachedFor } from "../lib/lazy.ts";
+import { cachedFor, openPer } from "../lib/lazy.ts";
 import { withDeadline } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Stores } from "../platform.ts";
@@ -49,15 +49,10 @@ export async function readiness({ redis, mongo, keys }: Stores): Promise<Readine
   return { missing, schema: state?.version ?? null };
 }
 
-type Check = () => Promise<Readiness>;
-const checks = new WeakMap<Stores, Check>();
-
 /** Returns what a look at most a moment ago showed, so that a flood of requests costs the stores no more than one. */
-function recentReadiness(platform: Stores): Promise<Readiness> {
-  const check = checks.get(platform) ?? cachedFor(LIMITS.inspectionMs.value, () => readiness(platform));
-  checks.set(platform, check);
-  return check();
-}
+const recentReadiness = openPer((platform: Stores) =>
+  cachedFor(LIMITS.inspectionMs.value, () => readiness(platform)),
+);
 
 /** A health response: `/healthz` says that the process is alive, `/readyz` that its stores take writes. */
 export interface Health {
@@ -85,7 +80,7 @@ export async function healthOf(
 ): Promise<Health | null> {
   if (path === "/healthz") return { status: 200, body: { status: "ok" } };
   if (path !== "/readyz") return null;
-  const { missing: stores, schema } = await recentReadiness(platform);
+  const { missing: stores, schema } = await recentReadiness(platform)();
   const missing = [...Object.keys(stores), ...alsoMissing];
   if (missing.length === 0) {
     const versions = schema === null ? {} : { schema: { database: schema, release: SCHEMA } };

@@ -4,8 +4,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import { groupBy } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
-import type { Stores } from "../platform.ts";
-import { duplicateIndexes } from "../store/connections/mongo.ts";
+import { insertMissing } from "../store/connections/mongo.ts";
 import type { BeforeWrites } from "../store/connections/replicas.ts";
 import { forgetSettled } from "../store/runs/settled-runs.ts";
 import { enqueueEmissions, isHeld, type Waiting } from "./outbox.ts";
@@ -162,8 +161,8 @@ export async function finishSettled(platform: Deps, all: Settled[]): Promise<voi
     await enqueueEmissions(platform, first, settled.unsent);
     settled.unsent = [];
   }
-  await storeRecords(
-    platform,
+  await insertMissing(
+    RunRecords(platform.mongo),
     all.flatMap(({ records }) => records),
   );
   failpoint("late-records-stored");
@@ -178,13 +177,4 @@ export async function finishSettled(platform: Deps, all: Settled[]): Promise<voi
       ofOne.map(({ id }) => id),
     );
   await Promise.all([...groupBy(all, ({ sourceId }) => sourceId)].map(forget));
-}
-
-/** Stores records; one that is stored already stays as it is. */
-async function storeRecords({ mongo }: Stores, records: RunRecord[]): Promise<void> {
-  try {
-    await RunRecords(mongo).insertMany(records, { ordered: false, lean: true });
-  } catch (error) {
-    if (!duplicateIndexes(error)) throw error;
-  }
 }

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { createGuessLimit, type GuessLimit } from "../http/rate-limit.ts";
 import { data, routeFor } from "../http/route.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
+import { openPer } from "../lib/lazy.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Stores } from "../platform.ts";
 import { checkCustomHeaders } from "../webhooks/custom-headers.ts";
@@ -13,21 +14,17 @@ const route = routeFor<Stores>();
 /** The time in which `LIMITS.secretGuesses` comparisons of one thing may find a difference. */
 const GUESSES_S = 60 * 60;
 
-const limits = new WeakMap<Stores["redis"], GuessLimit>();
-
 /** Returns the limit of comparisons that find a difference. The counts are in Redis; this is only their client. */
-function limitOf({ redis, keys }: Stores): GuessLimit {
-  const limit =
-    limits.get(redis) ??
+const limitOf = openPer(
+  ({ redis, keys }: Stores): GuessLimit =>
     createGuessLimit(redis, {
       keyPrefix: `${keys.rateLimit()}-secrets`,
       points: LIMITS.secretGuesses.value,
       durationS: GUESSES_S,
       what: "secrets for this id",
-    });
-  limits.set(redis, limit);
-  return limit;
-}
+    }),
+  ({ redis }) => redis,
+);
 
 /**
  * Returns the names of the given secrets of a thing that are not as they are stored; those that are not stored differ. Throws

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { cachedFor, openOnce } from "../../src/lib/lazy.ts";
+import { cachedFor, openOnce, openPer } from "../../src/lib/lazy.ts";
 
 describe("openOnce", () => {
   it("opens once for many callers, and again after a failure", async () => {
@@ -57,5 +57,24 @@ describe("what is cached for a while", () => {
     });
     const message = await cached().catch((error: Error) => error.message);
     expect([message, await cached()]).to.deep.equal(["away", 2]);
+  });
+});
+
+describe("openPer", () => {
+  it("opens one thing for each object, whatever it is, and by the object that is asked for", () => {
+    let opened = 0;
+    const nothingFor = openPer((_key: object) => {
+      opened += 1;
+      return undefined;
+    });
+    const [one, other] = [{}, {}];
+    for (const key of [one, other, one]) expect(nothingFor(key)).to.equal(undefined);
+    expect(opened).to.equal(2);
+    const byRedis = openPer(
+      ({ name }: { name: string; redis: object }) => ({ name }),
+      ({ redis }) => redis,
+    );
+    expect(byRedis({ name: "first", redis: one })).to.equal(byRedis({ name: "second", redis: one }));
+    expect(byRedis({ name: "third", redis: other }).name).to.equal("third");
   });
 });

@@ -11,6 +11,7 @@ import {
   setSessionCookie,
 } from "../../http/session-cookie.ts";
 import { AppError } from "../../lib/errors.ts";
+import { openPer } from "../../lib/lazy.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Session } from "../../models/session.ts";
@@ -79,11 +80,9 @@ interface SignInLimits {
   providerReturns: GuessLimit;
 }
 
-const signInLimits = new WeakMap<Stores["redis"], SignInLimits>();
-
 /** Returns the limits of wrong guesses at the sign-in. The counts are in Redis; this is only their client. */
-export function signInLimitsOf({ redis, keys }: Stores): SignInLimits {
-  const limits = signInLimits.get(redis) ?? {
+export const signInLimitsOf = openPer(
+  ({ redis, keys }: Stores): SignInLimits => ({
     proofs: createGuessLimit(redis, {
       keyPrefix: `${keys.rateLimit()}-sign-in`,
       points: LIMITS.signInGuesses.value,
@@ -96,10 +95,9 @@ export function signInLimitsOf({ redis, keys }: Stores): SignInLimits {
       durationS: GUESSES_S,
       what: "returns from the provider at this address",
     }),
-  };
-  signInLimits.set(redis, limits);
-  return limits;
-}
+  }),
+  ({ redis }) => redis,
+);
 
 /** Throws `forbidden` if a browser would not keep a session's cookie, or everybody on the way could read it. */
 function cookieOf({ config }: Stores) {

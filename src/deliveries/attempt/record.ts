@@ -9,7 +9,7 @@ import {
   NO_FURTHER_ATTEMPT,
 } from "../../models/delivery.ts";
 import type { Observed, Stores, Working } from "../../platform.ts";
-import { duplicateIndexes } from "../../store/connections/mongo.ts";
+import { insertMissing } from "../../store/connections/mongo.ts";
 import { countDrop, type DropReason } from "../../store/events/drops.ts";
 import type { Attempted } from "./attempt.ts";
 import { drainWhenDue, dueFields } from "./next-attempt.ts";
@@ -115,14 +115,8 @@ export async function recordFirstAttempts(platform: Working, attempted: ToRecord
 /** Inserts the deliveries that do not exist yet and returns those. */
 export async function insertNew(platform: Stores, rows: Delivery[]): Promise<Delivery[]> {
   if (rows.length === 0) return [];
-  try {
-    await Deliveries(platform.mongo).insertMany(rows, { ordered: false, lean: true });
-    return rows;
-  } catch (error) {
-    const existing = duplicateIndexes(error);
-    if (!existing) throw error;
-    return rows.filter((_, index) => !existing.has(index));
-  }
+  const existing = await insertMissing(Deliveries(platform.mongo), rows);
+  return rows.filter((_, index) => !existing.has(index));
 }
 
 function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): AttemptRecord {

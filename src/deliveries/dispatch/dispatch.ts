@@ -4,6 +4,7 @@ import { divide } from "../../lib/divide.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { hopsField } from "../../lib/hops.ts";
 import { newToken } from "../../lib/ids.ts";
+import { openPer } from "../../lib/lazy.ts";
 import { groupBy } from "../../lib/lists.ts";
 import { Deliveries } from "../../models/delivery.ts";
 import { type PendingDispatch, type StoredEvent, StoredEvents } from "../../models/event.ts";
@@ -11,7 +12,7 @@ import type { Subscription } from "../../models/subscription.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
-import { duplicateIndexes } from "../../store/connections/mongo.ts";
+import { insertMissing } from "../../store/connections/mongo.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
 import { deliveryId } from "./create.ts";
 
@@ -192,34 +193,22 @@ const LISTENERS_PER_UNIT = 8;
 const weightOf = ({ pending_dispatch }: StoredEvent) =>
   1 + (pending_dispatch?.listeners.length ?? 0) / LISTENERS_PER_UNIT;
 
-type Insert = (events: StoredEvent[]) => Promise<void>;
-
-const inserts = new WeakMap<Connection, Insert>();
-
-/**
- * Stores the payloads of events of one account; one that an earlier try stored stays as it is. What this process stores at
- * the same time is one insert. Throws `unavailable`.
- */
-export async function persistEvents({ mongo }: Stores, events: StoredEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const insert = inserts.get(mongo) ?? openInsert(mongo);
-  inserts.set(mongo, insert);
-  await insert(events);
-}
-
-const openInsert = (mongo: Connection): Insert =>
-  createBatcher((batch: StoredEvent[][]) => insertAll(mongo, batch.flat()), {
+const insertOf = openPer((mongo: Connection) => {
+  const insert = async (batch: StoredEvent[][]) =>
+    void (await insertMissing(StoredEvents(mongo), batch.flat()));
+  return createBatcher(insert, {
     maxWeight: EVENTS_PER_INSERT,
     concurrency: INSERTS_AT_ONCE,
     weigh: events => events.reduce((sum, event) => sum + weightOf(event), 0),
     accountOf: ([event]) => event?.owner_id ?? "",
     ...LINGER,
   });
+});
 
-async function insertAll(mongo: Connection, events: StoredEvent[]): Promise<void> {
-  try {
-    await StoredEvents(mongo).insertMany(events, { ordered: false, lean: true });
-  } catch (error) {
-    if (!duplicateIndexes(error)) throw error;
-  }
+/**
+ * Stores the payloads of events of one account; one that an earlier try stored stays as it is. What this process stores at
+ * the same time is one insert. Throws `unavailable`.
+ */
+export async function persistEvents({ mongo }: Stores, events: StoredEvent[]): Promise<void> {
+  if (events.length > 0) await insertOf(mongo)(events);
 }

@@ -5,7 +5,7 @@ import { eventMs } from "../../lib/ids.ts";
 import { type TransformedPayload, TransformedPayloads } from "../../models/delivery.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import type { Calling, Stores } from "../../platform.ts";
-import { duplicateIndexes } from "../../store/connections/mongo.ts";
+import { insertMissing } from "../../store/connections/mongo.ts";
 import type { DispatchedEvent, DispatchListener } from "../dispatch/create.ts";
 
 /** When a function is called again that had no turn in time. Milliseconds. */
@@ -124,15 +124,10 @@ async function store(
     ];
   });
   if (rows.length === 0) return new Map();
-  try {
-    await TransformedPayloads(platform.mongo).insertMany(rows, { ordered: false, lean: true });
-    return new Map();
-  } catch (error) {
-    const existing = duplicateIndexes(error);
-    if (!existing) throw error;
-    const lost = group.filter(({ deliveryId }) =>
-      rows.some((row, i) => existing.has(i) && row._id === deliveryId),
-    );
-    return await findStored(platform, lost);
-  }
+  const existing = await insertMissing(TransformedPayloads(platform.mongo), rows);
+  if (existing.size === 0) return new Map();
+  const lost = group.filter(({ deliveryId }) =>
+    rows.some((row, i) => existing.has(i) && row._id === deliveryId),
+  );
+  return await findStored(platform, lost);
 }

@@ -5,6 +5,7 @@ import { requestTurns } from "../../fairness/turns.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { openPer } from "../../lib/lazy.ts";
 import { groupBy } from "../../lib/lists.ts";
 import type { Working } from "../../platform.ts";
 import {
@@ -164,11 +165,5 @@ function divide({ emissions: all }: Publication): Packed[] {
   }));
 }
 
-const publishers = new WeakMap<object, Publisher>();
-
-/** Returns the publisher of this process; opened at first use. */
-export function publisherOf(platform: Working): Publisher {
-  const opened = publishers.get(platform) ?? new Publisher(platform);
-  publishers.set(platform, opened);
-  return opened;
-}
+/** Returns the publisher of this process. */
+export const publisherOf = openPer((platform: Working) => new Publisher(platform));

@@ -7,6 +7,7 @@ import { publisherOf } from "../../events/publish/publisher.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { jsonTextOf } from "../../lib/json-text.ts";
+import { openPer } from "../../lib/lazy.ts";
 import { scanJson } from "../../lib/scan-json.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Source } from "../../models/source.ts";
@@ -78,16 +79,16 @@ function checkEvent(event: unknown): unknown {
   return event;
 }
 
-const limiters = new WeakMap<object, Consume>();
-
-/** Returns what counts the runs of this platform's accounts; opened at first use. */
-function limiterOf(platform: Working): Consume {
+/** Returns what counts the runs of this platform's accounts. */
+const limiterOf = openPer((platform: Working): Consume => {
   const keyPrefix = `${platform.keys.rateLimit()}-by-hand`;
-  const options = { keyPrefix, points: MOST, durationS: MINUTE_S, burst: MOST };
-  const limiter = limiters.get(platform) ?? createKeyRateLimiter(platform.redis, options);
-  limiters.set(platform, limiter);
-  return limiter;
-}
+  return createKeyRateLimiter(platform.redis, {
+    keyPrefix,
+    points: MOST,
+    durationS: MINUTE_S,
+    burst: MOST,
+  });
+});
 
 async function checkRate(platform: Working, ownerId: string): Promise<void> {
   const { ok, resetMs } = await limiterOf(platform)(ownerId);

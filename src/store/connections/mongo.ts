@@ -245,12 +245,20 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === 11_000;
 }
 
-/** Returns the indexes of the duplicates in an unordered bulk insert; null if it failed for any other reason. */
-export function duplicateIndexes(error: unknown): Set<number> | null {
-  const { writeErrors } = error as { writeErrors?: { code: number; index: number }[] };
-  if (!Array.isArray(writeErrors) || writeErrors.length === 0) return null;
-  if (writeErrors.some(failure => failure.code !== 11_000)) return null;
-  return new Set(writeErrors.map(failure => failure.index));
+/**
+ * Inserts documents, but for those that are stored already, which stay as they are. Returns the indexes of these. Throws if the
+ * insert failed for any other reason.
+ */
+export async function insertMissing<T>(documents: Model<T>, rows: T[]): Promise<ReadonlySet<number>> {
+  try {
+    await documents.insertMany(rows, { ordered: false, lean: true });
+    return new Set();
+  } catch (error) {
+    const { writeErrors } = error as { writeErrors?: { code: number; index: number }[] };
+    if (!Array.isArray(writeErrors) || writeErrors.length === 0) throw error;
+    if (writeErrors.some(({ code }) => code !== 11_000)) throw error;
+    return new Set(writeErrors.map(({ index }) => index));
+  }
 }
 
 /** Awaits an insert; a duplicate key becomes a `conflict` with this message. */
