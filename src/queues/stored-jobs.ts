@@ -27,8 +27,8 @@ export interface Scheduler {
 const FIELDS = 4;
 
 /**
- * The jobs of a queue as BullMQ stores them. What its API can't do, or not for many jobs at once, is done here and nowhere
- * else, because it depends on keys that BullMQ does not promise: after an update of BullMQ,
+ * The jobs of a queue as BullMQ stores them. What its API can't do, or not for many jobs at once, is done here; how a worker
+ * takes and finishes jobs is in backend.ts. Both depend on keys that BullMQ does not promise: after an update of BullMQ,
  * test/queues/stored-jobs.test.ts says whether it still sees these jobs as they are meant. Every method throws as the client
  * does.
  */
