@@ -7,28 +7,11 @@ import { expect } from "chai";
 import { ConfigError, readConfig, settingNames } from "../src/config.ts";
 import { LIMITS } from "../src/limits/catalogue.ts";
 import { TEST_TLS } from "./egress/test-tls.ts";
-
-const KEY = randomBytes(32).toString("base64");
-const GOOD = {
-  MONGODB_URL: "mongodb://127.0.0.1:27017/headwater",
-  REDIS_URL: "redis://127.0.0.1:6379",
-  SECRETS_KEY: KEY,
-};
-
-/** Returns the error of valid settings with these changes, or "" if there is none. */
-function errorOf(env: Record<string, string | undefined>): string {
-  try {
-    readConfig({ ...GOOD, ...env });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message;
-  }
-  return "";
-}
+import { REQUIRED_SETTINGS, settingsError } from "./support/settings.ts";
 
 describe("settings", () => {
   it("have defaults, except for the stores and the key", () => {
-    const config = readConfig(GOOD);
+    const config = readConfig(REQUIRED_SETTINGS);
     expect(config).to.deep.include({
       host: "127.0.0.1",
       port: 3000,
@@ -95,27 +78,27 @@ describe("settings", () => {
   ];
   for (const [name, value, read, wanted] of accepted) {
     it(`accept ${name}=${JSON.stringify(value)}`, () => {
-      expect(read(readConfig({ ...GOOD, [name]: value }))).to.deep.equal(wanted);
+      expect(read(readConfig({ ...REQUIRED_SETTINGS, [name]: value }))).to.deep.equal(wanted);
     });
   }
 
   it("have a mail server only with a sender, and never show its password", () => {
     const server = "smtps://user:hidden%2F@mail.example.com";
     const SMTP_URL = `${server}?from=Headwater <alerts+all@example.com>`;
-    expect(readConfig(GOOD).mail).to.equal(undefined);
-    expect(readConfig({ ...GOOD, SMTP_URL }).mail).to.deep.equal({
+    expect(readConfig(REQUIRED_SETTINGS).mail).to.equal(undefined);
+    expect(readConfig({ ...REQUIRED_SETTINGS, SMTP_URL }).mail).to.deep.equal({
       from: "Headwater <alerts+all@example.com>",
       server: {
         ...{ host: "mail.example.com", port: 465, isTls: true, requiresTls: true },
         ...{ user: "user", password: "hidden/" },
       },
     });
-    expect(errorOf({ SMTP_URL: server })).to.contain("SMTP_URL needs the sender");
-    expect(errorOf({ SMTP_URL: `${server}?from=not an address` })).to.contain(
+    expect(settingsError({ SMTP_URL: server })).to.contain("SMTP_URL needs the sender");
+    expect(settingsError({ SMTP_URL: `${server}?from=not an address` })).to.contain(
       "SMTP_URL has a sender that is",
     );
     for (const bad of [server, `${server}/path?from=a@b.c`, SMTP_URL.replace("%2F", "%zz")]) {
-      const message = errorOf({ SMTP_URL: bad });
+      const message = settingsError({ SMTP_URL: bad });
       expect(message).to.contain("SMTP_URL ").and.not.to.contain("hidden");
     }
   });
@@ -161,7 +144,7 @@ describe("settings", () => {
     ["SECRETS_KEY", "short"],
     ["SECRETS_KEY", randomBytes(31).toString("base64")],
     ["SECRETS_KEY", randomBytes(33).toString("base64")],
-    ["SECRETS_KEY", `${KEY},${randomBytes(16).toString("base64")}`],
+    ["SECRETS_KEY", `${REQUIRED_SETTINGS.SECRETS_KEY},${randomBytes(16).toString("base64")}`],
     ["SECRETS_KEY", ","],
     ["PORT", "65536"],
     ["PORT", "80.5"],
@@ -208,9 +191,9 @@ describe("settings", () => {
   ];
   for (const [name, value] of rejected) {
     it(`reject ${name}=${name === "SECRETS_KEY" ? `${value?.length} characters` : value} by name`, () => {
-      const message = errorOf({ [name]: value });
+      const message = settingsError({ [name]: value });
       expect(message).to.match(new RegExp(`\\b${name}\\b`));
-      const others = [...Object.keys(GOOD), "PUBLIC_URL", "PORT"].filter(
+      const others = [...Object.keys(REQUIRED_SETTINGS), "PUBLIC_URL", "PORT"].filter(
         other => !name.includes(other) && !other.includes(name),
       );
       for (const other of others) expect(message).not.to.match(new RegExp(`\\b${other}\\b`));
@@ -222,7 +205,7 @@ describe("settings", () => {
   ];
   for (const [message, env] of CONTRADICTIONS) {
     it(`are rejected if they contradict each other: ${message}`, () => {
-      expect(errorOf(env)).to.equal(`configuration: ${message} (see .env.example)`);
+      expect(settingsError(env)).to.equal(`configuration: ${message} (see .env.example)`);
     });
   }
 
@@ -232,9 +215,9 @@ describe("settings", () => {
       ["soon", "TIMEOUTS is wrong for run: it must be a duration, such as 30s"],
       ["25d", "TIMEOUTS is wrong for run: it must be more than 0 and at most 24d"],
     ] as const) {
-      expect(errorOf({ TIMEOUTS: `run:${value}` })).to.include(message);
+      expect(settingsError({ TIMEOUTS: `run:${value}` })).to.include(message);
     }
-    expect(errorOf({ DELIVERY_RETRY_SCHEDULE: "5s,9" })).to.include("such as 9s");
+    expect(settingsError({ DELIVERY_RETRY_SCHEDULE: "5s,9" })).to.include("such as 9s");
   });
 
   it("trust the certificates of a file for Redis, and only those", async () => {
@@ -242,11 +225,11 @@ describe("settings", () => {
     const file = join(folder, "ca.pem");
     try {
       await writeFile(file, TEST_TLS.cert);
-      const { redis } = readConfig({ ...GOOD, REDIS_URL: "rediss://a", REDIS_TLS: file });
+      const { redis } = readConfig({ ...REQUIRED_SETTINGS, REDIS_URL: "rediss://a", REDIS_TLS: file });
       expect(redis.tls).to.deep.equal({ rejectUnauthorized: true, ca: TEST_TLS.cert });
-      expect(errorOf({ REDIS_TLS: file })).to.include("REDIS_URL must begin with rediss");
+      expect(settingsError({ REDIS_TLS: file })).to.include("REDIS_URL must begin with rediss");
       await writeFile(file, "no certificate");
-      expect(errorOf({ REDIS_URL: "rediss://a", REDIS_TLS: file })).to.include("PEM certificates");
+      expect(settingsError({ REDIS_URL: "rediss://a", REDIS_TLS: file })).to.include("PEM certificates");
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -262,7 +245,7 @@ describe("settings", () => {
   for (const [name, meant] of MISSPELLED) {
     it(`reject ${name} in the environment, which is like ${meant}`, () => {
       const given = meant === "SECRETS_KEY" ? { SECRETS_KEY: undefined } : {};
-      expect(errorOf({ ...given, [name]: "1" })).to.include(
+      expect(settingsError({ ...given, [name]: "1" })).to.include(
         `${name} is not a setting: did you mean ${meant}?`,
       );
     });
@@ -278,22 +261,22 @@ describe("settings", () => {
       },
       ...{ TEST_REDIS_URL: "x", XDG_CACHE_DIR: "/c", TIMEOUT: "" },
     };
-    expect(errorOf(shared)).to.equal("");
+    expect(settingsError(shared)).to.equal("");
   });
 
   it("reject every unknown name in a .env, with a suggestion if one is like it", () => {
     const fileNames = ["PORT", "NODE_OPTIONS", "https_proxy", "HEADWATER_API_KEY", "PROT", "QUOTA"];
-    expect(() => readConfig(GOOD, { fileNames })).to.throw(
+    expect(() => readConfig(REQUIRED_SETTINGS, { fileNames })).to.throw(
       ConfigError,
       "configuration: PROT is not a setting: did you mean PORT?; QUOTA is not a setting (see .env.example)",
     );
-    expect(() => readConfig({ ...GOOD, TIMOUTS: "run:1s" }, { fileNames: ["TIMOUTS"] })).to.throw(
-      "configuration: TIMOUTS is not a setting: did you mean TIMEOUTS? (see .env.example)",
-    );
+    expect(() =>
+      readConfig({ ...REQUIRED_SETTINGS, TIMOUTS: "run:1s" }, { fileNames: ["TIMOUTS"] }),
+    ).to.throw("configuration: TIMOUTS is not a setting: did you mean TIMEOUTS? (see .env.example)");
   });
 
   it("are all reported at once, in one line that shows no value", () => {
-    const message = errorOf({
+    const message = settingsError({
       MONGODB_URL: "mysql://user:hunter22@host",
       REDIS_URL: undefined,
       SECRETS_KEY: "c2VjcmV0",
@@ -307,12 +290,12 @@ describe("settings", () => {
       expect(message).to.match(new RegExp(`\\b${name}\\b`));
     }
     expect(message).not.to.match(/hunter|c2VjcmV0|\n/);
-    expect(errorOf({ QUEUE_SHARDS: "deliveries:\u001b[31m" })).not.to.include("\u001b");
+    expect(settingsError({ QUEUE_SHARDS: "deliveries:\u001b[31m" })).not.to.include("\u001b");
   });
 
   it("are read without the blanks around a URL, and with options of MongoDB's URL that say what is done anyway", () => {
     const { redis, mongodbUrl } = readConfig({
-      ...GOOD,
+      ...REQUIRED_SETTINGS,
       REDIS_URL: " redis://a:6379 ",
       MONGODB_URL: " mongodb://a/x?retryWrites=true&w=majority&appName=x ",
     });
@@ -321,30 +304,37 @@ describe("settings", () => {
   });
 
   it("are reported with what would be right", () => {
-    expect(errorOf({ LOG_LEVEL: "loud" })).to.match(/LOG_LEVEL must be one of fatal, error, /);
-    expect(errorOf({ TIMEOUTS: "sleep:1s" })).to.match(
+    expect(settingsError({ LOG_LEVEL: "loud" })).to.match(/LOG_LEVEL must be one of fatal, error, /);
+    expect(settingsError({ TIMEOUTS: "sleep:1s" })).to.match(
       /TIMEOUTS must be a list of name:value, with the names attempt, run, /,
     );
-    expect(errorOf({ MONGODB_URL: "127.0.0.1:27017" })).to.match(/MONGODB_URL must be a mongodb:\/\/ or /);
-    expect(errorOf({ MONGODB_URL: "mongodb://u:hun@ter/2@127.0.0.1/x" })).to.match(
+    expect(settingsError({ MONGODB_URL: "127.0.0.1:27017" })).to.match(
+      /MONGODB_URL must be a mongodb:\/\/ or /,
+    );
+    expect(settingsError({ MONGODB_URL: "mongodb://u:hun@ter/2@127.0.0.1/x" })).to.match(
       /MONGODB_URL must have a percent-encoded user /,
     );
-    expect(errorOf({ REDIS_URL: "127.0.0.1:6379" })).to.match(/REDIS_URL must be one or more redis:\/\/ or /);
-    expect(errorOf({ SECRETS_KEY: "ä" })).to.match(/SECRETS_KEY must be one or more keys of 32 bytes/);
+    expect(settingsError({ REDIS_URL: "127.0.0.1:6379" })).to.match(
+      /REDIS_URL must be one or more redis:\/\/ or /,
+    );
+    expect(settingsError({ SECRETS_KEY: "ä" })).to.match(/SECRETS_KEY must be one or more keys of 32 bytes/);
   });
 
   it("accept a list of keys, each of 32 bytes", () => {
-    const [first, second] = readConfig({ ...GOOD, SECRETS_KEY: `${KEY}, ${KEY}` }).secretsKeys;
+    const [first, second] = readConfig({
+      ...REQUIRED_SETTINGS,
+      SECRETS_KEY: `${REQUIRED_SETTINGS.SECRETS_KEY}, ${REQUIRED_SETTINGS.SECRETS_KEY}`,
+    }).secretsKeys;
     expect(first).to.deep.equal(second).and.have.length(32);
   });
 
   it("accept other names of OpenTelemetry's in a .env, which its exporter reads", () => {
     const fileNames = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_SERVICE_NAME"];
-    expect(() => readConfig(GOOD, { fileNames })).not.to.throw();
+    expect(() => readConfig(REQUIRED_SETTINGS, { fileNames })).not.to.throw();
   });
 
   it("are frozen, lists and groups too", () => {
-    const config = readConfig({ ...GOOD, EGRESS_ALLOW: "10.0.0.0/8" });
+    const config = readConfig({ ...REQUIRED_SETTINGS, EGRESS_ALLOW: "10.0.0.0/8" });
     const parts: object[] = [config, ...Object.values(config).filter(value => typeof value === "object")];
     for (const part of parts) expect(Object.isFrozen(part), JSON.stringify(part)).to.equal(true);
     expect(Object.isFrozen(config.deliveries.retryScheduleMs)).to.equal(true);
@@ -353,7 +343,7 @@ describe("settings", () => {
 
   it("pass npm its own settings only, and no secrets", () => {
     const { npmEnvironment } = readConfig({
-      ...GOOD,
+      ...REQUIRED_SETTINGS,
       PATH: "/bin",
       npm_config_registry: "http://127.0.0.1:4873",
       ADMIN_PASSWORD: "long enough",
@@ -372,9 +362,9 @@ describe("the settings of an OpenID provider", () => {
   };
 
   it("are absent without an issuer, and read by one", () => {
-    expect(readConfig(GOOD).openid).to.equal(undefined);
+    expect(readConfig(REQUIRED_SETTINGS).openid).to.equal(undefined);
     const { openid } = readConfig({
-      ...GOOD,
+      ...REQUIRED_SETTINGS,
       ...PROVIDER,
       OIDC_ALLOW: `${PROVIDER.OIDC_ALLOW}, @example.com=o_0CjB8tYr3KpL7xVd, groups:site ops=o_0CjB8tYr3KpL7xVe`,
     });
@@ -399,8 +389,8 @@ describe("the settings of an OpenID provider", () => {
   });
 
   it("are rejected, by name, where they would be unsafe or let in no one", () => {
-    expect(errorOf(PROVIDER)).to.equal("");
-    expect(errorOf({ ...PROVIDER, OIDC_ISSUER: "http://127.0.0.1:4000" })).to.equal("");
+    expect(settingsError(PROVIDER)).to.equal("");
+    expect(settingsError({ ...PROVIDER, OIDC_ISSUER: "http://127.0.0.1:4000" })).to.equal("");
     const bad: [Record<string, string | undefined>, string][] = [
       [{ OIDC_ISSUER: "login.example.com" }, "OIDC_ISSUER must be an http or https URL without a query"],
       [
@@ -422,7 +412,7 @@ describe("the settings of an OpenID provider", () => {
       [{ OIDC_ACCOUNTS: "perhaps" }, "OIDC_ACCOUNTS must be create, link, create,link or none"],
     ];
     for (const [env, message] of bad) {
-      expect(errorOf({ ...PROVIDER, ...env }), JSON.stringify(env)).to.include(message);
+      expect(settingsError({ ...PROVIDER, ...env }), JSON.stringify(env)).to.include(message);
     }
   });
 });

@@ -1,28 +1,12 @@
 import { expect } from "chai";
-import { ConfigError, readConfig, settingNames } from "../src/config.ts";
+import { readConfig, settingNames } from "../src/config.ts";
 import { REMOVED } from "../src/removed-settings.ts";
-
-const GOOD = {
-  MONGODB_URL: "mongodb://127.0.0.1:27017/headwater",
-  REDIS_URL: "redis://127.0.0.1:6379",
-  SECRETS_KEY: Buffer.alloc(32).toString("base64"),
-};
-
-/** Returns what a start says with these settings beside valid ones; "" if it starts. */
-function errorOf(env: Record<string, string>): string {
-  try {
-    readConfig({ ...GOOD, ...env });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message;
-  }
-  return "";
-}
+import { REQUIRED_SETTINGS, settingsError } from "./support/settings.ts";
 
 describe("a start with settings of an earlier release", () => {
   it("says in one line what to write now, with the old values, once for each new setting", () => {
     expect(
-      errorOf({
+      settingsError({
         RUNS_CONCURRENCY: "64",
         DELIVERY_PER_WEBHOOK: "8",
         RUN_TIMEOUT: "60s",
@@ -50,11 +34,11 @@ describe("a start with settings of an earlier release", () => {
   ];
   for (const [env, written] of WRITTEN) {
     it(`has ${written} written for ${Object.keys(env).join(" and ")}`, () => {
-      expect(errorOf(env)).to.include(`write ${written} (see`);
+      expect(settingsError(env)).to.include(`write ${written} (see`);
       // It does what it says.
       const [, name = "", value = ""] = /^([A-Z_]+)=(.*)$/.exec(written) ?? [];
       const more = { REDIS_URL: "rediss://a", OIDC_ISSUER: "http://127.0.0.1", OIDC_CLIENT_ID: "a" };
-      expect(errorOf({ ...more, OIDC_ALLOW: "*", [name]: value })).to.equal("");
+      expect(settingsError({ ...more, OIDC_ALLOW: "*", [name]: value })).to.equal("");
     });
   }
 
@@ -63,12 +47,14 @@ describe("a start with settings of an earlier release", () => {
       ...{ REDIS_TLS_VERIFY: "true", ACCEPT_REPLICAS: "0", OIDC_CREATE_ACCOUNTS: "true", SANDBOX_IDLE: "5m" },
       ...{ OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf", RATE_LIMIT_BURST: "200", RUN_TIMEOUT: "" },
     };
-    expect(errorOf(same)).to.equal("");
-    expect(() => readConfig({ ...GOOD, ...same }, { fileNames: Object.keys(same) })).not.to.throw();
+    expect(settingsError(same)).to.equal("");
+    expect(() =>
+      readConfig({ ...REQUIRED_SETTINGS, ...same }, { fileNames: Object.keys(same) }),
+    ).not.to.throw();
   });
 
   it("shows no password", () => {
-    const message = errorOf({ REDIS_SENTINEL_PASSWORD: "hunter2" });
+    const message = settingsError({ REDIS_SENTINEL_PASSWORD: "hunter2" });
     expect(message).to.include("?sentinel_password=").and.not.to.include("hunter2");
   });
 

@@ -1,5 +1,4 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { Cluster, Redis } from "ioredis";
 import { findRedis } from "../../../src/store/connections/find-redis.ts";
@@ -148,7 +147,8 @@ describe("a client of a Redis Cluster that can't serve at first", () => {
       await until(() => client.status === "reconnecting", { what: "a try in vain" });
       await node.ask("CLUSTER", "ADDSLOTSRANGE", "16001", "16383");
       await until(() => client.status === "ready", { what: "the client to be ready" });
-      await delay(100);
+      // What `ready` settles is settled by the time that a command has ended.
+      await client.ping();
       return isSettled;
     } finally {
       client.disconnect();
