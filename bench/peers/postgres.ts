@@ -53,9 +53,15 @@ export async function startPostgres(logFile: string): Promise<Postgres> {
   const programs = folderOfPrograms() ?? "";
   const folder = mkdtempSync(join(tmpdir(), "headwater-postgres-"));
   const data = join(folder, "data");
-  if (isRoot()) await mustRun("chown", [USER, folder]);
-  else chmodSync(folder, 0o700);
-  await mustRun(...asUser(join(programs, "initdb"), ["-D", data, "-U", USER, "--auth=trust"]));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    if (isRoot()) await mustRun("chown", [USER, folder]);
+    else chmodSync(folder, 0o700);
+    await mustRun(...asUser(join(programs, "initdb"), ["-D", data, "-U", USER, "--auth=trust"]));
+  } catch (error) {
+    remove();
+    throw error;
+  }
   const port = await choosePort(0);
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories="].flatMap(one => ["-c", one]);
   const [program, args] = asUser(join(programs, "postgres"), ["-D", data, "-p", String(port), ...settings]);
@@ -63,7 +69,7 @@ export async function startPostgres(logFile: string): Promise<Postgres> {
   const server = spawn(program, args, { cwd: folder, stdio: ["ignore", log, log] });
   const stop = async () => {
     await end(server);
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   };
   const isReady = async () =>
     (await run(join(programs, "pg_isready"), ["-h", "127.0.0.1", "-p", String(port)])).code === 0;
