@@ -57,7 +57,8 @@ const cases: Case[] = [
     return { ...onlyFull(one), how: "hang", ...(one.args && { loses: "bounded" as const }) };
   }),
   ...settingsOf
-    .filter(({ title, settings }) => title === "default" || settings?.DURABLE_INGRESS)
+    // Replicas delete with their master.
+    .filter(({ title, settings }) => title === "default" || settings?.DURABLE_INGRESS === "mongodb")
     .map(
       (one): Case => ({ ...onlyFull(one), how: "emptied", ...(one.settings && { isShort: true as const }) }),
     ),

@@ -77,7 +77,9 @@ describe("parts of the reconciler's steps", () => {
       const event = { id: newId("emit"), event_id: `${Date.now()}-0`, emitter_id: newId("p"), name: "" };
       const listener = { subscriptionId: newId("sub"), webhookId: newId("wh"), ownerId: newId("u") };
       const delivery = newDelivery(platform, event, listener, null);
-      const rows = upTo(COUNT).map(() => ({ ...delivery, _id: newId("dlv"), sweep_at_ms: 1 }));
+      // Long overdue: what is due about now may be due in the drain that the sweep of the other part enqueues.
+      const due = { next_attempt_at_ms: Date.now() - 60_000, sweep_at_ms: 1 };
+      const rows = upTo(COUNT).map(() => ({ ...delivery, ...due, _id: newId("dlv") }));
       await Deliveries(platform.mongo).insertMany(rows);
     },
   };
