@@ -3,7 +3,7 @@
  * bounds; the title of each group names the rows of the neighbour table (docs/reliability.md) that need it, or the test that does.
  */
 
-/** How scarce the time of the thread is. Rows: all in which A computes, endless loops above all. */
+/** How scarce the time of the thread is. Rows: 10,000 events to 100 webhooks, heavy filters, requests as fast as a source accepts them. */
 export const PRESSURE = {
   /** Over how long it is measured how busy the thread is. */
   sampleMs: 100,
@@ -27,7 +27,7 @@ export const USAGE = {
   leastCoveredMs: 1000,
 };
 
-/** How often work of an account starts. Rows: 10,000 events to 100 webhooks, requests as fast as a source accepts them, heavy filters. */
+/** How often work of an account starts. Row: requests as fast as a source accepts them. */
 export const TURNS = {
   /** Pieces of work that start in a turn of the event loop beside other accounts. */
   starts: 4,
@@ -48,7 +48,7 @@ export const TURNS = {
   msPerByte: 100 / 1024 / 1024,
 };
 
-/** The slots of a worker process. Rows: endless loops, 10,000 events to 100 webhooks, 1,000 webhooks that fail. */
+/** The slots of a worker process. Row: 10,000 events to 100 webhooks. */
 export const WORKER = {
   /**
    * The slots of an account while time is scarce and it uses more of it than others: then more at once make none of its jobs
@@ -70,7 +70,7 @@ export const WORKER = {
   lookMs: 10,
 };
 
-/** Large bodies of requests for sources. Rows: deep, wide and binary bodies; form and multipart bombs. */
+/** Large bodies of requests for sources. Row: deep, wide and binary bodies. */
 export const LARGE_BODIES = {
   /** How many times as long as its work an account's turn rests, while requests of other accounts arrive, and the longest rest. */
   restFactor: 10,
@@ -86,10 +86,10 @@ export const AT_ORIGIN = {
   quickPatienceMs: 15_000,
 };
 
-/** How long work of one piece may take the thread before others get a turn. Rows: 100,000 subscriptions, heavy filters. */
+/** How long work of one piece may take the thread before others get a turn. Row: heavy filters. */
 export const BREAK_AFTER_MS = 5;
 
-/** How much nicer a process is that does an account's work. Rows: endless loops, components saved at once. */
+/** How much nicer a process is that does an account's work. Row: 50 components saved at once. */
 export const NICENESS = 10;
 
 /** Items of one account that a sweep handles before it looks for those of all others. Test: test/fairness/batches.test.ts. */
