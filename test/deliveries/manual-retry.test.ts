@@ -165,9 +165,26 @@ describe("manual retry", () => {
     await StoredEvents(platform.mongo).deleteMany({});
     expect(await attempt(), "a new event may not be stored yet").to.include({ attempts: 0 });
     expect(await delivery()).to.include({ state: "pending", next_attempt_at_ms: now + 1000 });
-    now += 120_000;
+    now += 2 * hour;
     expect(await attempt()).to.include({ ended: 1 });
     expect(await delivery()).to.include({ state: "failed", reason: "payload-gone" });
+  });
+
+  it("waits for an event that is stored minutes late, because its emission came again after an outage", async () => {
+    await emit(platform, [listener]);
+    const [stored] = await StoredEvents(platform.mongo).find().lean();
+    await StoredEvents(platform.mongo).deleteMany({});
+    now += 180_000;
+    expect(await attempt()).to.include({ attempts: 0 });
+    expect(await delivery(), "looked for less often by now").to.include({
+      state: "pending",
+      next_attempt_at_ms: now + 45_000,
+    });
+    if (stored) await StoredEvents(platform.mongo).insertOne(stored);
+    now += 45_000;
+    endpoint.script(200);
+    expect(await attempt()).to.include({ attempts: 1 });
+    expect(await delivery()).to.include({ state: "delivered" });
   });
 
   describe("of all failed deliveries since a moment", () => {

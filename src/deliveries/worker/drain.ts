@@ -1,7 +1,7 @@
 import { subscriberAccessNow } from "../../accounts/access.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Calling, Working } from "../../platform.ts";
+import type { Calling, Stores, Working } from "../../platform.ts";
 import { type Drain, enqueueDrain } from "../../queues/deliveries.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/verdicts.ts";
@@ -28,10 +28,14 @@ const DRAIN_MS = 400;
 const BATCH = 32;
 /** When to look again if the process or the account has too many attempts in flight; more or less by half. Milliseconds. */
 const PUT_OFF_MS = 1500;
-/** When to look again for an event that is not stored yet. Milliseconds. */
+/** An event that is not stored yet is looked for again after this part of the delivery's age, and at least this long. Milliseconds. */
 const EARLY_MS = 1000;
-/** An event is stored while its first attempts are made, and MongoDB may have been away since. Milliseconds. */
-const STORED_LATE_MS = 60_000;
+const EARLY_PARTS = 4;
+/**
+ * An event is stored while its first attempts are made. If MongoDB was away then, its emission comes again, perhaps behind all that
+ * waited during the outage. A pending delivery keeps its event from being deleted, so that nothing is missed by patience. Milliseconds.
+ */
+const STORED_LATE_MS = 3_600_000;
 /** What is due later has a drain of its own, or the sweep drains the webhook once it is due. Milliseconds. */
 const SOON_MS = 60_000;
 
@@ -145,7 +149,13 @@ class Sending {
     const { webhook, permits, signal } = this.#options;
     this.#rows.push(...rows);
     const { toSend, ended, early } = await loadDue(this.#platform, webhook, rows, this.#shared);
-    for (const row of early) await makeDue(this.#platform, row, EARLY_MS);
+    for (const row of early) {
+      await makeDue(
+        this.#platform,
+        row,
+        Math.max(EARLY_MS, Math.ceil(ageOf(this.#platform, row) / EARLY_PARTS)),
+      );
+    }
     if (toSend.length > 1) await permits.widen(toSend.length);
     const options = { admit: this.#admit, mayBeStored: true, signal };
     const results = await makeAttempts(this.#platform, toSend, options, this.#shared);
@@ -245,14 +255,15 @@ async function loadOne(
     loaded.toSend.push(dueOf(row, prepared, subscription ?? row));
     return;
   }
-  const ageMs = platform.clock() - row.created_at.getTime();
-  if (prepared.reason === "payload-gone" && ageMs < STORED_LATE_MS) {
+  if (prepared.reason === "payload-gone" && ageOf(platform, row) < STORED_LATE_MS) {
     loaded.early.push(row);
     return;
   }
   await endDelivery(platform, row, prepared.reason);
   loaded.ended += 1;
 }
+
+const ageOf = ({ clock }: Stores, { created_at }: Delivery): number => clock() - created_at.getTime();
 
 /** `having`: the subscription, or, if it was deleted with its emitter, the delivery, which notes what it had. */
 function dueOf(
