@@ -42,7 +42,7 @@ const Subject = ({ id, name }: { id: string; name: string | null }) =>
       {name ?? id}
     </a>
   ) : (
-    <Thing id={id} />
+    <Thing id={id} name={name} />
   );
 
 const alertOf = ({ event }: Schemas["EventSummary"]) => event as unknown as Alert;

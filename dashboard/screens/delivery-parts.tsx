@@ -59,7 +59,7 @@ export const deliveryColumns = ({ hasWebhook = true, hasEmitter = true }: Shown 
         </a>
         {hasEmitter && (
           <div class="sub">
-            from <Thing id={row.emitter_id} />
+            from <Thing id={row.emitter_id} name={row.emitter_name} />
           </div>
         )}
       </>
@@ -92,4 +92,8 @@ export const deliveryColumns = ({ hasWebhook = true, hasEmitter = true }: Shown 
   { head: "Time", cell: row => <Time ms={row.last_attempt?.at_ms ?? row.created_at * 1000} /> },
 ];
 
-const TO: Column<Delivery> = { head: "To", label: "to", cell: row => <Thing id={row.webhook_id} /> };
+const TO: Column<Delivery> = {
+  head: "To",
+  label: "to",
+  cell: row => <Thing id={row.webhook_id} name={row.webhook_name} />,
+};

@@ -104,7 +104,7 @@ export function Delivery() {
                   <dl class="facts">
                     <dt>{isWebhook(delivery.webhook_id) ? "Webhook" : "Destination"}</dt>
                     <dd>
-                      <Thing id={delivery.webhook_id} />
+                      <Thing id={delivery.webhook_id} name={delivery.webhook_name} />
                     </dd>
                     <dt>Subscription</dt>
                     <dd>
@@ -114,7 +114,7 @@ export function Delivery() {
                     </dd>
                     <dt>Emitter</dt>
                     <dd>
-                      <Thing id={delivery.emitter_id} />
+                      <Thing id={delivery.emitter_id} name={delivery.emitter_name} />
                     </dd>
                     <dt>Event</dt>
                     <dd>

@@ -190,7 +190,7 @@ function Branch({
           Subscription <code>{subscription.id}</code> <Badge tone={tone}>{text}</Badge>
         </span>
       }
-      title={<Thing id={subscription.listener_id} />}
+      title={<Thing id={subscription.listener_id} name={subscription.listener_name} />}
       actions={
         <Button isSmall icon="refresh" onClick={() => replay(subscription.listener_id)}>
           Replay to this

@@ -42,7 +42,7 @@ export function Subscription() {
   const found = resource.data;
   return (
     <Page
-      title={found ? `${nameOf(found.emitter_id)} → ${nameOf(found.listener_id)}` : "Subscription"}
+      title={found ? `${nameOfEmitter(found)} → ${nameOfListener(found)}` : "Subscription"}
       crumbs={<a href={to("/subscriptions")}>Subscriptions</a>}
       badge={found && <FunctionBadge subscription={found} />}
       about={<Copyable text={id} label="id" />}
@@ -66,6 +66,9 @@ export function Subscription() {
   );
 }
 
+const nameOfEmitter = ({ emitter_id, emitter_name }: Subscription) => emitter_name || nameOf(emitter_id);
+const nameOfListener = ({ listener_id, listener_name }: Subscription) => listener_name || nameOf(listener_id);
+
 /** Whether there is a function, and how often it failed. */
 export function FunctionBadge({ subscription }: { subscription: Subscription }) {
   const { function_hash, function_errors: errors = 0 } = subscription;
@@ -77,7 +80,9 @@ export function FunctionBadge({ subscription }: { subscription: Subscription }) 
   );
 }
 
-const Facts = ({ subscription: { id, emitter_id, event_name, listener_id, filter } }: EditedProps) => (
+const Facts = ({
+  subscription: { id, emitter_id, emitter_name, event_name, listener_id, listener_name, filter },
+}: EditedProps) => (
   <Card
     title="Route"
     actions={
@@ -89,13 +94,13 @@ const Facts = ({ subscription: { id, emitter_id, event_name, listener_id, filter
     <dl class="facts">
       <dt>From</dt>
       <dd>
-        <Thing id={emitter_id} />
+        <Thing id={emitter_id} name={emitter_name} />
       </dd>
       <dt>Channel</dt>
       <dd>{event_name || "default"}</dd>
       <dt>To</dt>
       <dd>
-        <Thing id={listener_id} />
+        <Thing id={listener_id} name={listener_name} />
       </dd>
       <dt>Filter</dt>
       <dd>{filter ? <code>{JSON.stringify(filter)}</code> : <span class="muted">all events</span>}</dd>

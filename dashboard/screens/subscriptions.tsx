@@ -53,9 +53,9 @@ export function Subscriptions() {
         </NothingYet>
       }
       columns={[
-        { head: "From", cell: row => <Thing id={row.emitter_id} /> },
+        { head: "From", cell: row => <Thing id={row.emitter_id} name={row.emitter_name} /> },
         { head: "Channel", cell: row => <Badge isPlain>{row.event_name || "default"}</Badge> },
-        { head: "To", label: "to", cell: row => <Thing id={row.listener_id} /> },
+        { head: "To", label: "to", cell: row => <Thing id={row.listener_id} name={row.listener_name} /> },
         {
           head: "Filter",
           class: "filter-cell",

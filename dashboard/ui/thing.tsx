@@ -9,16 +9,25 @@ const SCREENS: Record<string, string> = {
   ac: "/destinations",
 };
 
+interface ThingProps {
+  id: string;
+  /** As its row has it; what has none of its own is shown by its address, which is read. */
+  name?: string | null | undefined;
+}
+
 /** A source, webhook, destination or workflow by its name, as a link to its screen. */
-export function Thing({ id }: { id: string }) {
-  useEffect(loadNames, []);
+export function Thing({ id, name }: ThingProps) {
+  const isNamed = Boolean(name);
+  useEffect(() => {
+    if (!isNamed) loadNames();
+  }, [isNamed]);
   const [kind = ""] = id.split("_");
   const screen = SCREENS[kind];
-  const name = nameOf(id);
-  if (screen === undefined || id.endsWith("*")) return <span title={id}>{name}</span>;
+  const shown = name || nameOf(id);
+  if (screen === undefined || id.endsWith("*")) return <span title={id}>{shown}</span>;
   return (
     <a class="above" href={to(`${screen}/${id}`)} title={id}>
-      {name}
+      {shown}
     </a>
   );
 }

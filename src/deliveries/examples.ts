@@ -12,8 +12,10 @@ export const lastAttempt = {
 export const exampleDelivery: DeliveryView = {
   id: "dlv_0CjBBm3Xs6JpR9wF",
   webhook_id: "wh_0CjBAEdF3kWq9RtZ",
+  webhook_name: "orders",
   subscription_id: "sub_0CjBBk2Zt5HnQ8wE",
   emitter_id: "dc_0CjB9uPc7RfT1xLs",
+  emitter_name: "hello",
   event_id: "1700000000000-0",
   event_name: "",
   state: "pending",

@@ -16,8 +16,8 @@ type Asked<Query, Body> = RouteRequest<Working & Calling, object, Query, Body, W
 export const listsDeliveries = {
   query: DeliveryFilter,
   response: page(200, DeliveryView),
-  handler: ({ deps, resource, query, page }: Asked<Static<typeof DeliveryFilter>, unknown>) =>
-    listDeliveries(deps, resource, query, page),
+  handler: ({ deps, resource, owners, query, page }: Asked<Static<typeof DeliveryFilter>, unknown>) =>
+    listDeliveries(deps, { webhook: resource, owners }, query, page),
 };
 
 /** As `listsDeliveries`, for a route that retries those that failed. */

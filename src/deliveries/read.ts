@@ -1,5 +1,6 @@
 import type { QueryFilter } from "mongoose";
 import { shownOrg } from "../accounts/access.ts";
+import { type NameOf, readNames } from "../accounts/names.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
 import { unixSeconds } from "../lib/time.ts";
@@ -30,15 +31,17 @@ import type {
 import { countRead, findSelected, indexedFilters, selectDeliveries, sum } from "./select/select.ts";
 import type { SearchScope, Selection } from "./select/selection.ts";
 
-/** Returns a delivery as its owner sees it in lists: with its last attempt only. */
-export function presentDelivery(delivery: Delivery): DeliveryView {
+/** Returns a delivery as its owner sees it in lists: with its last attempt only. Live views have no names. */
+export function presentDelivery(delivery: Delivery, nameOf?: NameOf): DeliveryView {
   const last = delivery.attempts.at(-1);
   return {
     id: delivery._id,
     ...shownOrg(delivery.owner_id),
     webhook_id: delivery.webhook_id,
+    ...(nameOf && { webhook_name: nameOf(delivery.webhook_id) }),
     subscription_id: delivery.subscription_id,
     emitter_id: delivery.emitter_id,
+    ...(nameOf && { emitter_name: nameOf(delivery.emitter_id) }),
     event_id: delivery.event_id,
     event_name: delivery.event_name,
     state: delivery.state,
@@ -53,13 +56,25 @@ export function presentDelivery(delivery: Delivery): DeliveryView {
 }
 
 /** Returns a delivery with all of its stored attempts, oldest first. */
-export function presentWithAttempts(delivery: Delivery): DeliveryWithAttempts {
+export function presentWithAttempts(delivery: Delivery, nameOf: NameOf): DeliveryWithAttempts {
   const attempts = delivery.attempts.map(({ output, ...attempt }) => ({
     ...attempt,
     ...(output !== undefined && { output: JSON.parse(output) as ActionOutput }),
   }));
-  return { ...presentDelivery(delivery), attempts };
+  return { ...presentDelivery(delivery, nameOf), attempts };
 }
+
+/** Reads the names of the webhooks and emitters of some deliveries, as far as these accounts can read them. */
+export const namesOfDeliveries = (
+  platform: Stores,
+  deliveries: Pick<Delivery, "webhook_id" | "emitter_id">[],
+  owners: string[],
+): Promise<NameOf> =>
+  readNames(
+    platform,
+    deliveries.flatMap(({ webhook_id, emitter_id }) => [webhook_id, emitter_id]),
+    owners,
+  );
 
 const withoutOutput = ({ output: _output, ...attempt }: AttemptRecord) => attempt;
 
@@ -78,11 +93,12 @@ export async function readDetail(
   delivery: Delivery,
   { owners, isExpanded }: { owners: string[]; isExpanded: boolean },
 ): Promise<DeliveryDetail> {
-  const [request, payload] = await Promise.all([
+  const [request, payload, nameOf] = await Promise.all([
     describeRequest(platform, delivery),
     isExpanded ? readPayload(platform, delivery, owners) : {},
+    namesOfDeliveries(platform, [delivery], owners),
   ]);
-  return { ...presentWithAttempts(delivery), request, ...payload };
+  return { ...presentWithAttempts(delivery, nameOf), request, ...payload };
 }
 
 /** What a function made of an event is as little for others than the readers of its emitter as the event itself. */
@@ -137,7 +153,7 @@ const countKey = (keys: Platform["keys"], webhookId: string, filter: unknown[]) 
 /** Returns a page of a webhook's deliveries, newest first, filtered by state and by the time of their events. */
 export async function listDeliveries(
   platform: Stores,
-  webhook: Webhook,
+  { webhook, owners }: { webhook: Webhook; owners: string[] },
   { state, since, until }: DeliveryFilter,
   page: PageRequest,
 ): Promise<Page<DeliveryView>> {
@@ -158,7 +174,16 @@ export async function listDeliveries(
       key: countKey(platform.keys, webhook._id, [state, since, until]),
     },
   });
-  return mapPage(found, presentDelivery);
+  return await presentPage(platform, found, owners);
+}
+
+async function presentPage(
+  platform: Stores,
+  found: Page<Delivery>,
+  owners: string[],
+): Promise<Page<DeliveryView>> {
+  const nameOf = await namesOfDeliveries(platform, found.rows, owners);
+  return mapPage(found, delivery => presentDelivery(delivery, nameOf));
 }
 
 /**
@@ -177,7 +202,7 @@ export async function searchDeliveries(
     findSelected(platform, selection, page),
     countAll(platform, { scope, search, selection }),
   ]);
-  return mapPage({ ...found, totalCount }, presentDelivery);
+  return await presentPage(platform, { ...found, totalCount }, scope.owners);
 }
 
 async function countAll(

@@ -4,7 +4,7 @@ import { ownWebhook } from "../webhooks/find.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
 import { listsDeliveries, readsRecovery, recoversDeliveries, sendsTest } from "./listener-routes.ts";
 import { retryDelivery } from "./manual-retry.ts";
-import { ownDelivery, presentDelivery, readDetail, searchDeliveries } from "./read.ts";
+import { namesOfDeliveries, ownDelivery, presentDelivery, readDetail, searchDeliveries } from "./read.ts";
 import {
   DeliveryDetail,
   DeliveryExpand,
@@ -89,7 +89,10 @@ export const deliveryRoutes = [
     response: accepted(202, DeliveryView),
     errors: ["conflict"],
     example: { params, response: example },
-    handler: async ({ deps, resource }) => presentDelivery(await retryDelivery(deps, resource)),
+    handler: async ({ deps, resource, owners }) => {
+      const retried = await retryDelivery(deps, resource);
+      return presentDelivery(retried, await namesOfDeliveries(deps, [retried], owners));
+    },
   }),
   route({
     method: "POST",

@@ -3,8 +3,10 @@ import { ShownOrgId } from "../accounts/access.ts";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
-const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  schema: T,
+  description?: string,
+) => Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 const AttemptView = Type.Object({
   number: Type.Integer({ description: "Starts at 1; sent as `x-headwater-attempt`." }),
@@ -47,8 +49,17 @@ export const DeliveryView = Type.Object(
     id: Type.String({ description: "`dlv_…`; sent as `webhook-id` with every attempt." }),
     org_id: ShownOrgId,
     webhook_id: Type.String(),
+    webhook_name: Type.Optional(
+      Nullable(Type.String(), "Name of the webhook or destination; null without one. Absent in `GET /live`."),
+    ),
     subscription_id: Type.String(),
     emitter_id: Type.String(),
+    emitter_name: Type.Optional(
+      Nullable(
+        Type.String(),
+        "Name of the emitter; null if it is gone or of an account that you can't access. Absent in `GET /live`.",
+      ),
+    ),
     event_id: Type.String(),
     event_name: Type.String(),
     state: StateParam,

@@ -55,7 +55,9 @@ const example: EventTrace = {
     {
       id: "sub_0CjBBk2Zt5HnQ8wE",
       emitter_id: emitterId,
+      emitter_name: "hello",
       listener_id: "wh_0CjBAEdF3kWq9RtZ",
+      listener_name: "orders",
       event_name: "",
       outcome: "matched",
       reason: null,
@@ -63,7 +65,9 @@ const example: EventTrace = {
     {
       id: "sub_0CjBBm3Xs6JpR9wF",
       emitter_id: "dc_*",
+      emitter_name: null,
       listener_id: "wh_0CjBAFhG4mXr0SuA",
+      listener_name: "archive",
       event_name: "",
       outcome: "filtered",
       reason: 'issue.state must be "open", but is "closed"',

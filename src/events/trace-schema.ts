@@ -37,7 +37,9 @@ const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Typ
 const TracedSubscription = Type.Object({
   id: Type.String(),
   emitter_id: Type.String(),
+  emitter_name: OrNull(Type.String(), "Null for one of an account that you can't access"),
   listener_id: Type.String(),
+  listener_name: OrNull(Type.String(), "Null without one, or for one of an account that you can't access"),
   event_name: Type.String(),
   outcome: Type.Union(
     [

@@ -1,4 +1,5 @@
-import { presentWithAttempts } from "../deliveries/read.ts";
+import { readNames } from "../accounts/names.ts";
+import { namesOfDeliveries, presentWithAttempts } from "../deliveries/read.ts";
 import { notFound } from "../lib/errors.ts";
 import { eventMs } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
@@ -58,6 +59,7 @@ export async function traceEvent(
     stored ? findDeliveries(platform, stored._id, owners) : [],
     readDrops(platform, emitter.id),
   ]);
+  const nameOf = await namesOfDeliveries(platform, ofWebhooks, owners);
   return {
     state: isQueued ? "queued" : "emitted",
     emitter_id: emitter.id,
@@ -74,7 +76,7 @@ export async function traceEvent(
     dispatch: await traceDispatch(platform, stored),
     deliveries: await Promise.all(
       ofWebhooks.map(async delivery => ({
-        ...presentWithAttempts(delivery),
+        ...presentWithAttempts(delivery, nameOf),
         waiting_for: await waitingFor(platform, delivery),
       })),
     ),
@@ -121,10 +123,14 @@ async function traceSubscriptions(
   const found = await findSubscriptionsToEmitter(platform, emitter, owners, MAX_SHOWN);
   const event = stored ? new JsonText(stored.event) : summary ? eventOf(summary) : new JsonText("null");
   const emittedAt = unixSeconds(eventMs(eventId ?? "0-0"));
+  const named = found.flatMap(({ emitter_id, listener_id }) => [emitter_id, listener_id]);
+  const nameOf = await readNames(platform, named, owners);
   return found.map(subscription => ({
     id: subscription._id,
     emitter_id: subscription.emitter_id,
+    emitter_name: nameOf(subscription.emitter_id),
     listener_id: subscription.listener_id,
+    listener_name: nameOf(subscription.listener_id),
     event_name: subscription.event_name,
     ...outcomeOf(subscription, {
       channel,

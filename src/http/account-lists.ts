@@ -18,7 +18,10 @@ interface AccountLists<Deps, Spec extends ListResponse | PageResponse> {
   /** One of the things. */
   example: unknown;
   read: (
-    request: Pick<RouteRequest<Deps, unknown, unknown, unknown, unknown>, "deps" | "owner" | "page">,
+    request: Pick<
+      RouteRequest<Deps, unknown, unknown, unknown, unknown>,
+      "deps" | "owner" | "owners" | "page"
+    >,
   ) => Promise<ResponseResult<Spec>>;
 }
 

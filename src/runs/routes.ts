@@ -13,6 +13,7 @@ const route = routeFor<Stores>();
 const example: RunView = {
   id: "run_0CjBAKw4Yz8MvQ2t",
   source_id: "dc_0CjB9uPc7RfT1xLs",
+  source_name: "hello",
   trigger: "http",
   outcome: "Error",
   error: { code: "Error", message: "the city is unknown" },
@@ -48,13 +49,14 @@ export const runRoutes = [
   }),
 ];
 
-/** Returns a run as its owner sees it. */
-export function presentRun(record: RunRecord): RunView {
+/** Returns a run as its owner sees it. Live views have no names. */
+export function presentRun(record: RunRecord, sourceName?: string): RunView {
   // Every process uses memory, so 0 means that the system does not report it.
   const isMetered = Boolean(record.memory_bytes);
   return {
     id: record._id,
     source_id: record.source_id,
+    ...(sourceName !== undefined && { source_name: sourceName }),
     trigger: record.kind,
     outcome: record.outcome,
     error: record.error ?? null,
@@ -72,7 +74,7 @@ export function presentRun(record: RunRecord): RunView {
 /** Returns a page of a source's runs of the last 7 days, newest first; with `outcome: "error"` only failed runs. */
 async function listRuns(
   platform: Stores,
-  source: Pick<Source, "_id">,
+  source: Pick<Source, "_id" | "name">,
   { outcome }: RunFilter,
   page: PageRequest,
 ): Promise<Page<RunView>> {
@@ -87,5 +89,5 @@ async function listRuns(
     projection: { outbox: 0 },
     countCache: { redis: platform.redis, key: platform.keys.listCount(source._id, list) },
   });
-  return mapPage(found, presentRun);
+  return mapPage(found, run => presentRun(run, source.name));
 }

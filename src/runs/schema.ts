@@ -9,6 +9,7 @@ export const RunView = Type.Object(
   {
     id: Type.String({ description: "`run_…`; the `emit_id` of each of its events starts with it." }),
     source_id: Type.String(),
+    source_name: Type.Optional(Type.String({ description: "Name of the source. Absent in `GET /live`." })),
     trigger: Type.String({
       description:
         "`http`, `timer`, `event` or `manual`; for hooks the change that called them: `create`, `update` or `deactivate`.",

@@ -1,25 +1,31 @@
 import { shownOrg } from "../accounts/access.ts";
+import { type NameOf, readNames } from "../accounts/names.ts";
 import { findFunctionCode } from "../functions/find-function.ts";
 import type { AutoSubscription, Subscription } from "../models/subscription.ts";
 import type { Stores } from "../platform.ts";
 
 /** Returns a subscription as its owner sees it in lists: of its function only the hash, and how it fares. */
-export function presentSubscription({
-  _id,
-  owner_id,
-  emitter_id,
-  listener_id,
-  event_name,
-  filter,
-  function_hash,
-  function_errors = 0,
-  last_function_error,
-}: Subscription) {
+function presentSubscription(
+  {
+    _id,
+    owner_id,
+    emitter_id,
+    listener_id,
+    event_name,
+    filter,
+    function_hash,
+    function_errors = 0,
+    last_function_error,
+  }: Subscription,
+  nameOf: NameOf,
+) {
   return {
     id: _id,
     ...shownOrg(owner_id),
     emitter_id,
+    emitter_name: nameOf(emitter_id),
     listener_id,
+    listener_name: nameOf(listener_id),
     event_name,
     ...(filter !== null && { filter: JSON.parse(filter) as Record<string, unknown> }),
     ...(function_hash !== undefined && {
@@ -28,6 +34,17 @@ export function presentSubscription({
       ...(last_function_error && { last_function_error }),
     }),
   };
+}
+
+/** Returns subscriptions as lists show them, with the names of their emitters and listeners that these accounts can read. */
+export async function presentSubscriptions(
+  platform: Stores,
+  subscriptions: Subscription[],
+  owners: string[],
+) {
+  const ids = subscriptions.flatMap(({ emitter_id, listener_id }) => [emitter_id, listener_id]);
+  const nameOf = await readNames(platform, ids, owners);
+  return subscriptions.map(subscription => presentSubscription(subscription, nameOf));
 }
 
 /** Returns an auto subscription as its owner sees it in lists: of its function only the hash. */
@@ -43,11 +60,15 @@ export const presentAutoSubscription = ({
   ...(function_hash !== undefined && { function_hash }),
 });
 
-/** Returns a subscription with the code of its function. */
-export const presentWithFunction = async (platform: Stores, subscription: Subscription) => ({
-  ...presentSubscription(subscription),
-  ...(await codeOf(platform, subscription)),
-});
+/** Returns a subscription with the code of its function, and names as `presentSubscriptions`. */
+export async function presentWithFunction(platform: Stores, subscription: Subscription, owners: string[]) {
+  const { emitter_id, listener_id } = subscription;
+  const [nameOf, code] = await Promise.all([
+    readNames(platform, [emitter_id, listener_id], owners),
+    codeOf(platform, subscription),
+  ]);
+  return { ...presentSubscription(subscription, nameOf), ...code };
+}
 
 /** Returns an auto subscription with the code of its function. */
 export const presentAutoWithFunction = async (platform: Stores, autoSubscription: AutoSubscription) => ({

@@ -8,7 +8,7 @@ import { listAutoSubscriptions, listSubscriptions, ownAutoSubscription, ownSubsc
 import {
   presentAutoSubscription,
   presentAutoWithFunction,
-  presentSubscription,
+  presentSubscriptions,
   presentWithFunction,
 } from "./present.ts";
 import {
@@ -49,7 +49,13 @@ const exampleQuery = {
   listener_id: "wh_0CjBAEdF3kWq9RtZ",
   event_name: "",
 };
-const shown = { id: "sub_0CjBBk2Zt5HnQ8wE", ...exampleQuery, filter: { "issue.state": "open" } };
+const shown = {
+  id: "sub_0CjBBk2Zt5HnQ8wE",
+  ...exampleQuery,
+  emitter_name: "hello",
+  listener_name: "orders",
+  filter: { "issue.state": "open" },
+};
 const params = { id: shown.id };
 
 export const subscriptionRoutes = [
@@ -79,6 +85,7 @@ export const subscriptionRoutes = [
           { owner, owners, userId: caller.userId },
           { ...keyOf(query), filter: body.filter, code: body.function },
         ),
+        owners,
       ),
   }),
   route({
@@ -106,7 +113,7 @@ export const subscriptionRoutes = [
     access: ownSubscription,
     response: data(200, SubscriptionSchema),
     example: { params, response: shown },
-    handler: ({ deps, resource }) => presentWithFunction(deps, resource),
+    handler: ({ deps, resource, owners }) => presentWithFunction(deps, resource, owners),
   }),
   route({
     method: "PUT",
@@ -125,8 +132,8 @@ export const subscriptionRoutes = [
     response: data(200, SubscriptionSchema),
     errors: ["unavailable"],
     example: { params, body: { filter: { "issue.state": "open" } }, response: shown },
-    handler: async ({ deps, resource, body }) =>
-      presentWithFunction(deps, await updateSubscription(deps, resource, body)),
+    handler: async ({ deps, resource, body, owners }) =>
+      presentWithFunction(deps, await updateSubscription(deps, resource, body), owners),
   }),
   route({
     method: "DELETE",
@@ -146,8 +153,10 @@ export const subscriptionRoutes = [
     description: "All of them in one list, without pages.",
     response: list(200, SubscriptionSchema),
     example: shown,
-    read: async ({ deps, owner, page }) =>
-      mapPage(await listSubscriptions(deps, owner, page), presentSubscription),
+    read: async ({ deps, owner, owners, page }) => {
+      const found = await listSubscriptions(deps, owner, page);
+      return { ...found, rows: await presentSubscriptions(deps, found.rows, owners) };
+    },
   }),
 ];
 

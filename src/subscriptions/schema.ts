@@ -33,8 +33,15 @@ export const SubscriptionSchema = Type.Object(
       description:
         "Id of a workflow, source or organization, or `p_*` or `dc_*`; of an account for its alerts.",
     }),
+    emitter_name: Type.Union([Type.String(), Type.Null()], {
+      description:
+        "Name of the emitter; null for a pattern, and for one of an account that you can't access.",
+    }),
     listener_id: Type.String({
       description: "Id of a webhook (`wh_`), destination (`ds_`, `ac_`), source (`dc_`) or workflow (`p_`).",
+    }),
+    listener_name: Type.Union([Type.String(), Type.Null()], {
+      description: "Name of the listener; null without one, and for one of an account that you can't access.",
     }),
     event_name: Type.String({ description: "Channel; empty for the default channel." }),
     filter: Type.Optional(FilterSchema),

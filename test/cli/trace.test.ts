@@ -103,7 +103,9 @@ describe("the printed trace of an event", () => {
         {
           id: "sub_1",
           emitter_id: "dc_*",
+          emitter_name: null,
           listener_id: "wh_1",
+          listener_name: "inbox",
           event_name: "alerts",
           outcome: "filtered",
           reason: "n must be 2, but is 1",

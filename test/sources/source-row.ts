@@ -1,9 +1,12 @@
 import { newId } from "../../src/lib/ids.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
-import type { TestPlatform } from "../support/platform.ts";
+import type { Stores } from "../../src/platform.ts";
 
 /** Stores a source as it is right after its creation. */
-export async function storeSource(platform: TestPlatform, overrides: Partial<Source> = {}): Promise<Source> {
+export async function storeSource(
+  platform: Pick<Stores, "mongo" | "secrets">,
+  overrides: Partial<Source> = {},
+): Promise<Source> {
   const _id = newId("dc");
   const source: Source = {
     _id,
