@@ -1,4 +1,4 @@
-import type { ClientSession } from "mongoose";
+import type { ClientSession, QueryFilter } from "mongoose";
 import { MAX_NAMED, meantBy } from "../accounts/access.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { AppError } from "../lib/errors.ts";
@@ -8,8 +8,10 @@ import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
-import { pageOf } from "../store/page.ts";
+import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { containing } from "../store/text-filter.ts";
 import type { ComponentType } from "./code-traits.ts";
+import type { ComponentFilter } from "./schema.ts";
 import { releaseBundle } from "./store-bundle.ts";
 
 /**
@@ -93,17 +95,20 @@ export const componentToRun = {
   errors: ["conflict"],
 } as const;
 
-/** Returns a page of an account's components, newest first; with `type` only those. */
+/** Returns a page of an account's components, newest first. */
 export function listComponents(
   platform: Stores,
   owner: string,
-  page: Parameters<typeof pageOf>[2],
-  type?: ComponentType,
-) {
-  const filter = { owner_id: owner, ...(type && { "description.type": { $in: WRITTEN[type] } }) };
-  const list = type ? `components-${type}` : "components";
-  return pageOf(Components(platform.mongo), filter, page, {
-    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, list) },
+  { type, q }: ComponentFilter,
+  page: PageRequest,
+): Promise<Page<Component>> {
+  const components: QueryFilter<Component> = {
+    owner_id: owner,
+    ...(type && { "description.type": { $in: WRITTEN[type] } }),
+    ...(q !== undefined && containing<Component>(q, ["_id", "name", "key", "component_url"])),
+  };
+  return pageOf(Components(platform.mongo), components, page, {
+    countCache: countCacheOf(platform, owner, "components", { type, q }),
   });
 }
 

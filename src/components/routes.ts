@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling } from "../platform.ts";
+import { mapPage } from "../store/page.ts";
 import {
   deleteComponent,
   findComponent,
@@ -12,7 +13,7 @@ import {
 import { CODE_SOURCES } from "./given-files.ts";
 import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";
-import { CODE_FIELDS, ComponentFiles, ComponentSchema, TypeOfComponent } from "./schema.ts";
+import { CODE_FIELDS, ComponentFiles, ComponentFilter, ComponentSchema } from "./schema.ts";
 import { readFiles } from "./stored-bundle.ts";
 
 const route = routeFor<Calling>();
@@ -69,13 +70,11 @@ export const componentRoutes = [
     description:
       "The newest first: those that you saved, and those of an organization with `org_id`. `type` keeps sources or actions only.",
     access: { kind: "owner" },
-    query: Type.Object({ type: Type.Optional(TypeOfComponent) }),
+    query: ComponentFilter,
     response: page(200, ComponentSchema),
     example: { response: shown },
-    handler: async ({ deps, owner, page, query }) => {
-      const found = await listComponents(deps, owner, page, query.type);
-      return { ...found, rows: found.rows.map(presentComponent) };
-    },
+    handler: async ({ deps, owner, page, query }) =>
+      mapPage(await listComponents(deps, owner, query, page), presentComponent),
   }),
   route({
     method: "DELETE",

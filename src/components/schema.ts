@@ -1,5 +1,6 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { LIMITS } from "../limits/catalogue.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 const Json = Type.Unknown();
 
@@ -17,6 +18,13 @@ export const ConfigurableProp = Type.Object(
 export const TypeOfComponent = Type.Union([Type.Literal("source"), Type.Literal("action")], {
   description: "What it is deployed as: a source, or an action, which is a destination (docs/actions.md).",
 });
+
+/** What selects components of a list. */
+export const ComponentFilter = Type.Object({
+  type: Type.Optional(TypeOfComponent),
+  q: TextFilter("their name, key, address or id"),
+});
+export type ComponentFilter = Static<typeof ComponentFilter>;
 
 /** What a component says of itself in its code, in its own view and in those of its sources. */
 export const OwnWords = {

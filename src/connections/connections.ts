@@ -8,9 +8,10 @@ import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
-import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { containing } from "../store/text-filter.ts";
 import { appEndpointUrl, checkEventRules } from "./app-events.ts";
-import type { ConnectionChanges, ConnectionView } from "./schema.ts";
+import type { ConnectionChanges, ConnectionFilter, ConnectionView } from "./schema.ts";
 import { keysFields } from "./secrets.ts";
 
 /** What code may call a field. */
@@ -64,10 +65,15 @@ export const ownConnection = { kind: "resource", what: "connection", load: findC
 export async function listConnections(
   platform: Stores,
   ownerId: string,
+  { q }: ConnectionFilter,
   page: PageRequest,
 ): Promise<Page<ConnectionView>> {
-  const found = await pageOf(Connections(platform.mongo), { owner_id: ownerId }, page, {
-    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "connections") },
+  const connections = {
+    owner_id: ownerId,
+    ...(q !== undefined && containing<Connection>(q, ["_id", "name", "app"])),
+  };
+  const found = await pageOf(Connections(platform.mongo), connections, page, {
+    countCache: countCacheOf(platform, ownerId, "connections", { q }),
   });
   return mapPage(found, connection => presentConnection(platform, connection));
 }

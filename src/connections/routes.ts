@@ -17,6 +17,7 @@ import { renewByHand } from "./renew.ts";
 import {
   AppView,
   ConnectionChanges,
+  ConnectionFilter,
   ConnectionView,
   ConsentView,
   NewConnection,
@@ -117,9 +118,10 @@ export const connectionRoutes = [
     things: "connections",
     tag,
     description: "The newest first. Credentials are never shown.",
+    query: ConnectionFilter,
     response: page(200, ConnectionView),
     example: example,
-    read: ({ deps, owner, page }) => listConnections(deps, owner, page),
+    read: ({ deps, owner, query, page }) => listConnections(deps, owner, query, page),
   }),
   route({
     method: "GET",

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { TextFilter } from "../store/text-filter.ts";
 import { EventRules } from "./app-events.ts";
 
 /** A slug, as `app` props name their app. */
@@ -109,6 +110,10 @@ export const NewConnection = Type.Object({
 });
 
 export const NewConsent = Type.Object({ app: AppSlug, name: Type.Optional(Name) });
+
+/** What selects connections of a list. */
+export const ConnectionFilter = Type.Object({ q: TextFilter("their name, app or id") });
+export type ConnectionFilter = Static<typeof ConnectionFilter>;
 
 export const ConnectionChanges = Type.Object({
   name: Type.Optional(Name),

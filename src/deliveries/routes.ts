@@ -54,7 +54,7 @@ export const deliveryRoutes = [
     tag: "Deliveries",
     summary: "Search the deliveries of all your webhooks",
     description:
-      "Newest first, of the webhooks that exist. With `emitter_id`, `event_name`, `status` or `text` a page may have " +
+      "Newest first, of the webhooks that exist. With `emitter_id`, `subscription_id`, `event_name`, `status` or `text` a page may have " +
       "fewer rows than `limit`, even none: the list has ended when `end_cursor` is null; `total_count` is then that of " +
       "the newest 10,000 deliveries, and with `text` of the newest 1,000 events. Otherwise a `total_count` above 10,000 may be up to a minute old.",
     access: { kind: "owner" },

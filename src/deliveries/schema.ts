@@ -160,8 +160,8 @@ export const DeliveryFilter = Type.Object({
 });
 export type DeliveryFilter = Static<typeof DeliveryFilter>;
 
-/** What selects deliveries of all webhooks of an account. */
-export const DeliverySearch = Type.Object({
+/** What selects deliveries of all webhooks of an account, for a search and for a replay. */
+export const DeliverySelector = Type.Object({
   ...DeliveryFilter.properties,
   webhook_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   emitter_id: Type.Optional(
@@ -195,6 +195,21 @@ export const DeliverySearch = Type.Object({
         "Words of the payload, whole and in either case, such as `order-17` or `ada@example.com`; all of them must be " +
         "in its values.",
     }),
+  ),
+});
+
+/** What selects deliveries of a search. */
+export const DeliverySearch = Type.Object({
+  ...DeliverySelector.properties,
+  event_id: Type.Optional(
+    Type.String({
+      pattern: patternInWords("^[0-9]{1,13}-[0-9]{1,10}$", "must be an event id such as 1700000000000-0"),
+      description:
+        "The event that they carry; with `emitter_id` only that emitter's, because others may have the id, too.",
+    }),
+  ),
+  subscription_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "The subscription that led to them." }),
   ),
 });
 export type DeliverySearch = Static<typeof DeliverySearch>;

@@ -13,9 +13,11 @@ import {
 } from "../models/webhook.ts";
 import type { Calling, Outbound, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/deliveries.ts";
-import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
+import { filterOfWebhooks } from "../webhooks/filter.ts";
 import { presentWebhook } from "../webhooks/present.ts";
+import type { WebhookFilter } from "../webhooks/schema.ts";
 import { newFields } from "../webhooks/signing-keys.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
 import { openSettings, sealSettings } from "./kind.ts";
@@ -49,11 +51,12 @@ export const ownDestination = { kind: "resource", what: "destination", load: fin
 export async function listDestinations(
   platform: Stores,
   ownerId: string,
+  { q, state }: WebhookFilter,
   page: PageRequest,
 ): Promise<Page<DestinationView>> {
-  const destinations = { owner_id: ownerId, _id: { $lt: "wh_" } };
+  const destinations = { owner_id: ownerId, _id: { $lt: "wh_" }, ...filterOfWebhooks({ q, state }) };
   const found = await pageOf(Webhooks(platform.mongo), destinations, page, {
-    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "destinations") },
+    countCache: countCacheOf(platform, ownerId, "destinations", { q, state }),
   });
   return mapPage(found, row => presentDestination(platform, row as Destination));
 }

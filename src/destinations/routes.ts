@@ -4,6 +4,7 @@ import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling, Working } from "../platform.ts";
 import { exampleWebhook } from "../webhooks/present.ts";
+import { WebhookFilter } from "../webhooks/schema.ts";
 import {
   createDestination,
   deleteDestination,
@@ -61,9 +62,10 @@ export const destinationRoutes = [
     things: "destinations",
     tag,
     description: "The newest first. Secrets of their settings are never shown.",
+    query: WebhookFilter,
     response: page(200, DestinationView),
     example: example,
-    read: ({ deps, owner, page }) => listDestinations(deps, owner, page),
+    read: ({ deps, owner, query, page }) => listDestinations(deps, owner, query, page),
   }),
   route({
     method: "GET",

@@ -1,26 +1,32 @@
+import type { Static, TObject } from "typebox";
+import type { ErrorCode } from "../lib/errors.ts";
 import {
   type AnyRoute,
   type ListResponse,
+  type NoFields,
   type PageResponse,
   type ResponseResult,
   type RouteRequest,
   routeFor,
 } from "./route.ts";
 
-interface AccountLists<Deps, Spec extends ListResponse | PageResponse> {
+interface AccountLists<Deps, Spec extends ListResponse | PageResponse, Query extends TObject> {
   /** As in the path, such as `auto_subscriptions`. */
   things: string;
   tag: string;
   description: string;
   /** What is said besides of the caller's own list. */
   ofOwn?: string;
+  /** The filters of both lists. */
+  query?: Query;
+  errors?: readonly ErrorCode[];
   response: Spec;
   /** One of the things. */
   example: unknown;
   read: (
     request: Pick<
-      RouteRequest<Deps, unknown, unknown, unknown, unknown>,
-      "deps" | "owner" | "owners" | "page"
+      RouteRequest<Deps, unknown, Static<Query>, unknown, unknown>,
+      "deps" | "owner" | "owners" | "query" | "page"
     >,
   ) => Promise<ResponseResult<Spec>>;
 }
@@ -31,11 +37,20 @@ interface AccountLists<Deps, Spec extends ListResponse | PageResponse> {
  */
 export function accountListsFor<Deps>() {
   const route = routeFor<Deps>();
-  return <Spec extends ListResponse | PageResponse>(lists: AccountLists<Deps, Spec>): AnyRoute<Deps>[] => {
-    const { things, tag, description, ofOwn, response, example, read } = lists;
+  return <Spec extends ListResponse | PageResponse, Query extends TObject = NoFields>(
+    lists: AccountLists<Deps, Spec, Query>,
+  ): AnyRoute<Deps>[] => {
+    const { things, tag, description, ofOwn, query, errors, response, example, read } = lists;
     const words = things.replaceAll("_", " ");
     const name = words.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const shared = { method: "GET", tag, response, handler: read } as const;
+    const shared = {
+      method: "GET",
+      tag,
+      ...(query && { query }),
+      ...(errors && { errors }),
+      response,
+      handler: read,
+    } as const;
     return [
       route({
         ...shared,

@@ -1,6 +1,6 @@
 import { defineLimits, KB, MB } from "./limit.ts";
 
-/** Bounds of what one web process holds open or in memory for those who send requests. */
+/** Bounds of requests, and of what one web process holds open or in memory for those who send requests. */
 export const REQUEST_LIMITS = defineLimits({
   openConnections: {
     value: 10_000,
@@ -8,6 +8,13 @@ export const REQUEST_LIMITS = defineLimits({
     per: "process",
     what: "open connections of one web process",
     beyond: "new ones are closed, and counted (`connections_rejected_total`)",
+  },
+  searchCharacters: {
+    value: 128,
+    unit: "characters",
+    per: "request",
+    what: "`q` of a list",
+    beyond: "400 `invalid`",
   },
   headBytes: {
     value: 16 * KB,

@@ -111,6 +111,7 @@ export const Sources = collection<Source>(
     schemaOptions,
   )
     .index({ owner_id: 1, state: 1, _id: -1 })
+    .index({ owner_id: 1, state: 1, active: 1, _id: -1 })
     .index({ owner_id: 1, name_slug: 1 }, { unique: true })
     // Not `$type: "string"`, because MongoDB uses such an index only for queries that repeat the `$type`.
     .index(

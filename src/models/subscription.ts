@@ -51,7 +51,10 @@ export const Subscriptions = collection<Subscription>(
   )
     .index({ function_hash: 1 }, { partialFilterExpression: { function_hash: { $type: "string" } } })
     .index({ emitter_id: 1, event_name: 1, owner_id: 1, listener_id: 1 }, { unique: true })
-    .index({ owner_id: 1, _id: -1 }),
+    .index({ owner_id: 1, _id: -1 })
+    // Listed by what they connect.
+    .index({ owner_id: 1, emitter_id: 1, _id: -1 })
+    .index({ owner_id: 1, listener_id: 1, _id: -1 }),
 );
 
 /** Subscribes a listener to workflows and sources that are created after it (docs/rest-api.md#subscriptions). */

@@ -121,6 +121,15 @@ export const Webhooks = collection<Webhook>(
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
+    // Listed by their state.
+    .index({ owner_id: 1, active: 1, _id: -1 })
+    .index(
+      { owner_id: 1, _id: -1 },
+      {
+        name: "failing_of_account",
+        partialFilterExpression: { active: true, failing_since_ms: { $gt: 0 } },
+      },
+    )
     // Looked for when a component is deleted.
     .index({ component_id: 1 }, { name: "component", partialFilterExpression: { component_id: { $gt: "" } } })
     // Looked for with every account that emits.

@@ -9,7 +9,14 @@ import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { openConfigured } from "./prepare.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
-import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate, UpdatedSourceSchema } from "./schema.ts";
+import {
+  NewSource,
+  SourceDetailSchema,
+  SourceFilter,
+  SourceSchema,
+  SourceUpdate,
+  UpdatedSourceSchema,
+} from "./schema.ts";
 import { findSource, findSourceToChange, listSources } from "./source.ts";
 import { rotateSourceEndpoint, updateSource } from "./update-source.ts";
 
@@ -56,10 +63,11 @@ export const sourceRoutes = [
     tag,
     description: "The newest first.",
     ofOwn: "Sources of organizations are in the lists of those.",
+    query: SourceFilter,
     response: page(200, SourceSchema),
     example: shown,
-    read: async ({ deps, owner, page }) => {
-      const found = await listSources(deps, owner, page);
+    read: async ({ deps, owner, query, page }) => {
+      const found = await listSources(deps, owner, query, page);
       return { ...found, rows: await presentSources(deps, found.rows) };
     },
   }),

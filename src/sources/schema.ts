@@ -1,7 +1,8 @@
-import { type TSchema, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
 import { SecretsRemoved } from "../props/configure.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -28,6 +29,15 @@ const ShownProps = Type.Object(
       "`{endpoint_url}`, an apphook `{endpoint_url, event_names}`, whatever the name of the prop.",
   },
 );
+
+/** What selects sources of a list. */
+export const SourceFilter = Type.Object({
+  q: TextFilter("their name, name slug or id"),
+  active: Type.Optional(
+    Type.Boolean({ description: "Only those that are active, or only those that are not." }),
+  ),
+});
+export type SourceFilter = Static<typeof SourceFilter>;
 
 /** A source as the API shows it in lists (docs/rest-api.md#source). */
 export const SourceSchema = Type.Object(

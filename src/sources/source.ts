@@ -1,3 +1,4 @@
+import type { QueryFilter } from "mongoose";
 import { MAX_NAMED, meantBy } from "../accounts/access.ts";
 import { appEndpointUrl } from "../connections/app-events.ts";
 import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
@@ -8,7 +9,9 @@ import type { Stores } from "../platform.ts";
 import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import type { SourceFacts } from "../props/kinds.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
-import { pageOf } from "../store/page.ts";
+import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { containing } from "../store/text-filter.ts";
+import type { SourceFilter } from "./schema.ts";
 
 /**
  * Returns the source with this id or name slug if one of these accounts owns it; otherwise null. Each account has its
@@ -52,9 +55,20 @@ async function find(platform: Stores, idOrSlug: string, owners: string[], reads:
 }
 
 /** Returns a page of an account's sources, newest first. */
-export function listSources(platform: Stores, owner: string, page: Parameters<typeof pageOf>[2]) {
-  return pageOf(Sources(platform.mongo), { owner_id: owner, state: "ready" }, page, {
-    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, "sources") },
+export function listSources(
+  platform: Stores,
+  owner: string,
+  { q, active }: SourceFilter,
+  page: PageRequest,
+): Promise<Page<Source>> {
+  const sources: QueryFilter<Source> = {
+    owner_id: owner,
+    state: "ready",
+    ...(active !== undefined && { active }),
+    ...(q !== undefined && containing<Source>(q, ["_id", "name", "name_slug"])),
+  };
+  return pageOf(Sources(platform.mongo), sources, page, {
+    countCache: countCacheOf(platform, owner, "sources", { q, active }),
   });
 }
 

@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { type Model, mongo, type ProjectionType, type QueryFilter } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
 import { rowsOf } from "./connections/mongo.ts";
 import type { RedisClient } from "./connections/redis.ts";
+import type { RedisKeys } from "./keys.ts";
 
 const { calculateObjectSize } = mongo.BSON;
 
@@ -105,6 +107,19 @@ export async function countCached(
   const all = await count();
   await cache.redis.set(cache.key, all, "EX", COUNT_KEPT_SECONDS);
   return all;
+}
+
+/** Returns where the count of an account's list with these filters is cached. */
+export function countCacheOf(
+  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
+  ownerId: string,
+  list: string,
+  filters: object = {},
+): NonNullable<PageOptions<unknown>["countCache"]> {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  // A filter is anybody's text, and may be long.
+  const suffix = given.length === 0 ? "" : `-${hash("sha256", JSON.stringify(given.sort()), "base64url")}`;
+  return { redis, key: keys.listCount(ownerId, `${list}${suffix}`) };
 }
 
 /** Returns the page with each row presented by `show`. */

@@ -12,7 +12,6 @@ import {
 import { receivesDeliveries, Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
-import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 
 /** Returns a subscription of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 function findSubscription(platform: Stores, id: string, owners: string[]): Promise<Subscription | null> {
@@ -41,24 +40,6 @@ export const ownAutoSubscription = {
   what: "auto subscription",
   load: findAutoSubscription,
 } as const;
-
-/** Returns a page of an account's subscriptions, newest first. */
-export function listSubscriptions(
-  platform: Stores,
-  owner: string,
-  page: PageRequest,
-): Promise<Page<Subscription>> {
-  return pageOf(Subscriptions(platform.mongo), { owner_id: owner }, page);
-}
-
-/** Returns a page of an account's auto subscriptions, newest first. */
-export function listAutoSubscriptions(
-  platform: Stores,
-  owner: string,
-  page: PageRequest,
-): Promise<Page<AutoSubscription>> {
-  return pageOf(AutoSubscriptions(platform.mongo), { owner_id: owner }, page);
-}
 
 const LISTENERS = ["dc", "p", "wh", "ds", "ac"] as const;
 

@@ -4,7 +4,8 @@ import { data, empty, list, page, routeFor } from "../http/route.ts";
 import type { Sandboxed, Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import { autoSubscribe, deleteAutoSubscription } from "./auto.ts";
-import { listAutoSubscriptions, listSubscriptions, ownAutoSubscription, ownSubscription } from "./find.ts";
+import { ownAutoSubscription, ownSubscription } from "./find.ts";
+import { listAutoSubscriptions, listSubscriptions } from "./list.ts";
 import {
   presentAutoSubscription,
   presentAutoWithFunction,
@@ -12,11 +13,13 @@ import {
   presentWithFunction,
 } from "./present.ts";
 import {
+  AutoSubscriptionFilter,
   AutoSubscriptionSchema,
   EventName,
   FilterSchema,
   FunctionCode,
   ListenerId,
+  SubscriptionFilter,
   SubscriptionSchema,
 } from "./schema.ts";
 import { deleteSubscription, subscribe, unsubscribe, updateSubscription } from "./subscribe.ts";
@@ -151,10 +154,12 @@ export const subscriptionRoutes = [
     things: "subscriptions",
     tag,
     description: "All of them in one list, without pages.",
+    query: SubscriptionFilter,
+    errors: ["not-found"],
     response: list(200, SubscriptionSchema),
     example: shown,
-    read: async ({ deps, owner, owners, page }) => {
-      const found = await listSubscriptions(deps, owner, page);
+    read: async ({ deps, owner, owners, query, page }) => {
+      const found = await listSubscriptions(deps, { owner, owners }, query, page);
       return { ...found, rows: await presentSubscriptions(deps, found.rows, owners) };
     },
   }),
@@ -199,10 +204,11 @@ export const autoSubscriptionRoutes = [
     things: "auto_subscriptions",
     tag,
     description: "The rules that subscribe a listener to sources and workflows that are created later.",
+    query: AutoSubscriptionFilter,
     response: page(200, AutoSubscriptionSchema),
     example: shownAuto,
-    read: async ({ deps, owner, page }) =>
-      mapPage(await listAutoSubscriptions(deps, owner, page), presentAutoSubscription),
+    read: async ({ deps, owner, owners, query, page }) =>
+      mapPage(await listAutoSubscriptions(deps, { owner, owners }, query, page), presentAutoSubscription),
   }),
   route({
     method: "DELETE",

@@ -1,8 +1,9 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
   description:
@@ -67,6 +68,28 @@ export const SubscriptionSchema = Type.Object(
   },
   { title: "Subscription" },
 );
+
+/** What selects subscriptions of a list. */
+export const SubscriptionFilter = Type.Object({
+  q: TextFilter("the name, address or id of what they connect, or at the beginning of their own id"),
+  emitter_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Only those that name this emitter: an id, `p_*` or `dc_*`.",
+    }),
+  ),
+  listener_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "Only those of this listener." }),
+  ),
+});
+export type SubscriptionFilter = Static<typeof SubscriptionFilter>;
+
+/** What selects auto subscriptions of a list. */
+export const AutoSubscriptionFilter = Type.Object({
+  q: TextFilter("the name, address or id of their listener, or at the beginning of their own id"),
+});
+export type AutoSubscriptionFilter = Static<typeof AutoSubscriptionFilter>;
 
 export const AutoSubscriptionSchema = Type.Object(
   {

@@ -8,6 +8,7 @@ import {
   NewWebhookParams,
   UpdatedWebhook,
   WebhookChanges,
+  WebhookFilter,
   WebhookView,
   WebhookWithKey,
 } from "./schema.ts";
@@ -45,9 +46,10 @@ export const webhookRoutes = [
     things: "webhooks",
     tag: "Webhooks",
     description: "The newest first. Signing keys and values of custom headers are never shown.",
+    query: WebhookFilter,
     response: page(200, WebhookView),
     example: example,
-    read: ({ deps, owner, page }) => listWebhooks(deps, owner, page),
+    read: ({ deps, owner, query, page }) => listWebhooks(deps, owner, query, page),
   }),
   route({
     method: "GET",

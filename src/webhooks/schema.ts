@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 export const NullableText = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description });
@@ -86,6 +87,19 @@ export const Description = Type.String({ maxLength: 1024 });
 const Headers = Type.Record(Type.String(), Type.String(), {
   description: "Custom headers of every request, at most 20 and 4 KB in total; stored encrypted.",
 });
+
+/** What selects webhooks of a list, or destinations. */
+export const WebhookFilter = Type.Object({
+  q: TextFilter("their name, URL or id"),
+  state: Type.Optional(
+    Type.Union([Type.Literal("active"), Type.Literal("failing"), Type.Literal("disabled")], {
+      description:
+        "`active`: works, or was not used yet; `failing`: no attempt has succeeded since one failed; `disabled`: nothing is " +
+        "sent, because its owner or the platform disabled it.",
+    }),
+  ),
+});
+export type WebhookFilter = Static<typeof WebhookFilter>;
 
 /** Query parameters of `POST /webhooks` (docs/rest-api.md#webhooks). */
 export const NewWebhookParams = Type.Object({

@@ -10,11 +10,12 @@ import type { Queued, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/deliveries.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { countDrop } from "../store/events/drops.ts";
-import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
+import { filterOfWebhooks } from "./filter.ts";
 import { presentWebhook } from "./present.ts";
-import type { UpdatedWebhook, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
+import type { UpdatedWebhook, WebhookChanges, WebhookFilter, WebhookView, WebhookWithKey } from "./schema.ts";
 import { newFields, newSigningKey, rotated } from "./signing-keys.ts";
 
 export interface NewWebhook {
@@ -135,11 +136,12 @@ async function replaceResealed(
 export async function listWebhooks(
   platform: Stores,
   ownerId: string,
+  { q, state }: WebhookFilter,
   page: PageRequest,
 ): Promise<Page<WebhookView>> {
-  const webhooks = { owner_id: ownerId, _id: { $gte: "wh_" } };
+  const webhooks = { owner_id: ownerId, _id: { $gte: "wh_" }, ...filterOfWebhooks({ q, state }) };
   const found = await pageOf(Webhooks(platform.mongo), webhooks, page, {
-    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "webhooks") },
+    countCache: countCacheOf(platform, ownerId, "webhooks", { q, state }),
   });
   return mapPage(found, webhook => presentWebhook(platform, webhook));
 }

@@ -5,7 +5,7 @@ import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import type { Stores } from "../platform.ts";
 import { readDrops } from "../store/events/drops.ts";
-import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowView } from "./schema.ts";
+import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowFilter, WorkflowView } from "./schema.ts";
 import {
   createWorkflow,
   deleteWorkflow,
@@ -67,9 +67,10 @@ export const workflowRoutes = [
     tag,
     description: "The newest first.",
     ofOwn: "Their events are emitted by your workflow engine, or published over this API.",
+    query: WorkflowFilter,
     response: page(200, WorkflowView),
     example: example,
-    read: ({ deps, owner, page }) => listWorkflows(deps, owner, page),
+    read: ({ deps, owner, query, page }) => listWorkflows(deps, owner, query, page),
   }),
   route({
     method: "GET",

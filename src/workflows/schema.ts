@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/schemas.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 const MAX_NAME_CHARS = 128;
 
@@ -29,6 +30,10 @@ export const WorkflowDetail = Type.Object(
   },
   { title: "WorkflowDetail" },
 );
+
+/** What selects workflows of a list. */
+export const WorkflowFilter = Type.Object({ q: TextFilter("their name or id") });
+export type WorkflowFilter = Static<typeof WorkflowFilter>;
 
 export const NewWorkflow = Type.Object({ name: Name });
 export const WorkflowChanges = Type.Object({ name: Type.Optional(Name) });

@@ -10,9 +10,10 @@ import { type Workflow, Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { noteDeleted } from "../store/gone.ts";
-import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { containing } from "../store/text-filter.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import type { WorkflowChanges, WorkflowView } from "./schema.ts";
+import type { WorkflowChanges, WorkflowFilter, WorkflowView } from "./schema.ts";
 
 /** Returns a workflow as API responses show it (docs/rest-api.md#workflows). */
 export const presentWorkflow = ({
@@ -31,15 +32,16 @@ export function findWorkflow(platform: Stores, id: string, owners: string[]): Pr
 
 /** Returns a page of an account's workflows, newest first. */
 export async function listWorkflows(
-  { mongo, redis, keys }: Stores,
+  platform: Stores,
   ownerId: string,
+  { q }: WorkflowFilter,
   page: PageRequest,
 ): Promise<Page<WorkflowView>> {
-  const countCache = { redis, key: keys.listCount(ownerId, "workflows") };
-  return mapPage(
-    await pageOf(Workflows(mongo), { owner_id: ownerId }, page, { countCache }),
-    presentWorkflow,
-  );
+  const workflows = { owner_id: ownerId, ...(q !== undefined && containing<Workflow>(q, ["_id", "name"])) };
+  const found = await pageOf(Workflows(platform.mongo), workflows, page, {
+    countCache: countCacheOf(platform, ownerId, "workflows", { q }),
+  });
+  return mapPage(found, presentWorkflow);
 }
 
 const MAX_NAME_CHARS = 128;

@@ -57,17 +57,22 @@ describe("a page of large rows", () => {
     const made = Array.from({ length: COUNT }, (_, n) => component(owner, n, MB));
     for (const one of made) await Components(platform.mongo).insertOne(one);
     const names = made.map(({ name }) => name).reverse();
-    const forwards = await pagesOf(after => listComponents(platform, owner, { limit: 100, after }));
+    const forwards = await pagesOf(after => listComponents(platform, owner, {}, { limit: 100, after }));
     for (const { rows } of forwards) {
       expect(JSON.stringify(rows).length).to.be.below(LIMITS.pageBytes.value + 1.1 * MB);
     }
     expect(forwards.flatMap(({ rows }) => rows.map(({ name }) => name))).to.deep.equal(names);
     expect(forwards[0]?.totalCount).to.equal(COUNT);
     const oldest = made[0]?._id ?? "";
-    const before = await listComponents(platform, owner, { limit: 100, before: oldest });
+    const before = await listComponents(platform, owner, {}, { limit: 100, before: oldest });
     expect(before.rows.at(-1)?.name).to.equal("Number 1");
     expect(before.rows.length).to.equal(forwards[0]?.rows.length);
-    const previous = await listComponents(platform, owner, { limit: 100, before: before.startCursor ?? "" });
+    const previous = await listComponents(
+      platform,
+      owner,
+      {},
+      { limit: 100, before: before.startCursor ?? "" },
+    );
     expect(previous.rows.at(-1)?.name).to.equal(`Number ${before.rows.length + 1}`);
   });
 

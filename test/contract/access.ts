@@ -22,7 +22,11 @@ export const REFERENCES: Record<string, string[]> = {
   listener_id: ["webhook", "destination", "source", "workflow"],
   webhook_id: ["webhook", "destination"],
 };
-export const NO_REFERENCE = new Set(["org_id", "start_id", "end_id", "dynamic_props_id"]);
+/** An event and a subscription select among the caller's own deliveries, which may have come by another account's, or by one that ended. */
+export const NO_REFERENCE = new Set([
+  ...["org_id", "start_id", "end_id", "dynamic_props_id"],
+  ...["event_id", "subscription_id"],
+]);
 
 /** Routes that an organization's members can't call, but its owner can. */
 const FOR_THE_OWNER = new Set(["removeMember", "createInvitation", "withdrawInvitation"]);

@@ -43,6 +43,8 @@ const BUSY = `export default { name: "Busy", version: "0.0.1", key: "busy", dedu
     this.$emit({ text: "x".repeat(3000) }, { id: this.db.get("n") });
   } };`;
 
+const BOTH = { state: "disabled", q: "a" };
+
 /** Every query has an index, so that none scans a collection (docs/design.md#stores). */
 describe("queries of the whole system", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
@@ -91,6 +93,7 @@ describe("queries of the whole system", () => {
     for (const query of filters) {
       await api.expect(200, "GET", `/webhooks/${webhook}/deliveries`, { query });
     }
+    await filterLists(api);
     await api.expect(202, "POST", `/webhooks/${webhook}/recover`, { body: { since: 0 } });
     await new BrowserApi(api.baseUrl, await signInWith(api)).expect(200, "GET", "/users/me");
     const { url } = await api.expect(201, "POST", "/sign_in_links");
@@ -100,6 +103,44 @@ describe("queries of the whole system", () => {
       await api.expect(200, "GET", "/components", { query: { type } });
     }
     await api.request("GET", "/sources/thing");
+  }
+
+  /** Lists with each of their filters, and with several, from the first page and from a cursor. */
+  async function filterLists(api: Owner["api"]): Promise<void> {
+    const listener_id = await thing("webhook").make(world, { api });
+    const after = rowIdCursor.encode("zzz");
+    const lists: Record<string, Record<string, string | boolean>[]> = {
+      "/users/me/webhooks": [
+        { q: "a" },
+        ...["active", "failing", "disabled"].map(state => ({ state })),
+        BOTH,
+      ],
+      "/users/me/destinations": [{ q: "a" }, { state: "failing" }, BOTH],
+      "/users/me/sources": [{ q: "a" }, { active: true }, { active: false, q: "a" }],
+      "/users/me/workflows": [{ q: "a" }],
+      "/users/me/connections": [{ q: "a" }],
+      "/users/me/subscriptions": [
+        ...[{ q: "thing" }, { emitter_id: "p_*" }, { listener_id }],
+        ...[
+          { emitter_id: "p_*", q: "a" },
+          { emitter_id: "p_*", listener_id },
+        ],
+      ],
+      "/users/me/auto_subscriptions": [{ q: "a" }],
+      "/components": [{ q: "a" }, { q: "a", type: "source" }],
+      "/deliveries": [
+        ...[{ event_id: "1700000000000-0" }, { subscription_id: "sub_x" }],
+        { event_id: "1700000000000-0", state: "failed" },
+      ],
+    };
+    for (const [path, filters] of Object.entries(lists)) {
+      for (const filter of filters) {
+        const query = filter as Record<string, string>;
+        await api.expect(200, "GET", path, { query });
+        await api.expect(200, "GET", path, { query: { ...query, after } });
+        await api.expect(200, "GET", path, { query: { ...query, before: after } });
+      }
+    }
   }
 
   /** Causes runs, emissions to each kind of listener, deliveries that fail and succeed, and deletions. */

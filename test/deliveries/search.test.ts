@@ -96,6 +96,42 @@ describe("the deliveries of all webhooks of an account", () => {
     expect(data[0]).to.have.nested.property("last_attempt.status", null);
   });
 
+  it("are found by the event that they carry, at whichever webhook", async () => {
+    const [first, second] = await insert([row(2), row(3, { _id: row(2)._id, event_id: row(2).event_id })]);
+    const [later] = await insert([row(2, { _id: row(2)._id, event_id: "1700000002000-1" })]);
+    const other = await system.user();
+    await insert([row(2, { _id: row(2)._id, owner_id: other.userId, webhook_id: "wh_x" }), row(4)]);
+    const event_id = row(2).event_id;
+    expect(new Set(await idsOf({ event_id }))).to.deep.equal(new Set([first, second]));
+    expect((await search({ event_id })).page_info).to.include({ total_count: 2, count: 2 });
+    expect(await idsOf({ event_id, webhook_id: webhooks[1] ?? "" })).to.deep.equal([second]);
+    expect(await idsOf({ event_id: "1700000002000-1" })).to.deep.equal([later]);
+    expect(await idsOf({ event_id, since: 1_700_000_003 })).to.deep.equal([]);
+    expect(await idsOf({ event_id, state: "failed" })).to.deep.equal([]);
+    expect(await idsOf({ event_id: "1-0" })).to.deep.equal([]);
+    const { body } = await other.request("GET", "/deliveries", { query: { event_id } });
+    expect(body.data).to.deep.equal([]);
+  });
+
+  it("are found by the subscription that led to them, also after its end", async () => {
+    const { id } = await api.subscribe(source, webhooks[1] ?? "");
+    const [ours] = await insert([row(1, { subscription_id: id }), row(3), row(0)]);
+    expect(await idsOf({ subscription_id: id })).to.deep.equal([ours]);
+    await api.expect(204, "DELETE", `/subscriptions/${id}`);
+    expect(await idsOf({ subscription_id: id })).to.deep.equal([ours]);
+    const stranger = await system.user();
+    const { body } = await stranger.request("GET", "/deliveries", { query: { subscription_id: id } });
+    expect(body.data).to.deep.equal([]);
+  });
+
+  it("are found by the subscription of a member to an organization's webhook", async () => {
+    const orgId = await system.organization(api.userId);
+    const shared = (await api.createWebhook("http://127.0.0.1:9/", { org_id: orgId })).id;
+    const { id } = await api.subscribe(source, shared);
+    const [ours] = await insert([row(1, { subscription_id: id, webhook_id: shared, owner_id: orgId })]);
+    expect(await idsOf({ subscription_id: id, org_id: orgId })).to.deep.equal([ours]);
+  });
+
   it("are those of the account, or of the organization that the request names", async () => {
     const [own] = await insert([row(0)]);
     const orgId = await system.organization(api.userId);
@@ -152,6 +188,7 @@ describe("the deliveries of all webhooks of an account", () => {
     { state: "gone" },
     { since: "x" },
     { webhook: "wh_x" },
+    { event_id: "order-17" },
   ];
   for (const query of wrong) {
     it(`are not searched by ${JSON.stringify(query)}`, async () => {

@@ -4,7 +4,7 @@ import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.
 import { Workflows } from "../../src/models/workflow.ts";
 import { WHOLE_LIST } from "../../src/store/page.ts";
 import { autoSubscribe } from "../../src/subscriptions/auto.ts";
-import { listSubscriptions } from "../../src/subscriptions/find.ts";
+import { listSubscriptions } from "../../src/subscriptions/list.ts";
 import { type Subscriber, subscribe, unsubscribe } from "../../src/subscriptions/subscribe.ts";
 import { createWebhook } from "../../src/webhooks/webhooks.ts";
 import { rejection } from "../components/rejection.ts";
@@ -31,7 +31,7 @@ describe("subscribing", () => {
     owners: [id, ...orgs],
     userId: id,
   });
-  const listed = async () => (await listSubscriptions(platform, me.owner, WHOLE_LIST)).rows;
+  const listed = async () => (await listSubscriptions(platform, me, {}, WHOLE_LIST)).rows;
   const webhookOf = async (ownerId: string) =>
     (await createWebhook(platform, { ownerId, userId: ownerId, url: "http://127.0.0.1:1/" })).id;
   const keyOf = (emitterId: string, listenerId: string, eventName = "") => ({

@@ -1,5 +1,6 @@
 import type { Connection as HttpConnection } from "./connection.ts";
 import { type Cursor, List, type Page } from "./list.ts";
+import type { QueryOf } from "./operations.ts";
 import type { CallOptions } from "./options.ts";
 import type {
   Connection,
@@ -26,15 +27,19 @@ interface RowsOfAccount {
   connections: Connection;
 }
 
+/** Which things of a kind, and where to begin. */
+export type AccountQuery<Kind extends keyof RowsOfAccount> = NonNullable<QueryOf<`/users/me/${Kind}`, "get">>;
+
 /** The things of one kind of the connection's organization, or of the caller. */
 export function listOfAccount<Kind extends keyof RowsOfAccount>(
   connection: HttpConnection,
   kind: Kind,
-  start: Cursor,
+  start: AccountQuery<Kind>,
   options?: CallOptions,
 ): List<RowsOfAccount[Kind]> {
   const { orgId } = connection;
-  return new List(start, async query => {
+  return new List(start, async cursor => {
+    const query = { ...start, ...cursor };
     const page =
       orgId === undefined
         ? await connection.send("get", `/users/me/${kind as "sources"}`, { query }, options)

@@ -2,13 +2,13 @@ import { type Command, Option } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { fields, table, timeOf } from "../output.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
-import type { ListOptions } from "./list.ts";
+import { type SearchOption, searchOption, textOf } from "./list.ts";
 import { COMPONENT_IDS, COMPONENTS } from "./names.ts";
 import { type Subject, subjectCommands } from "./subject.ts";
 
 type Component = Schemas["Component"];
 
-interface Options extends ListOptions {
+interface Options extends SearchOption {
   type?: Component["type"];
 }
 
@@ -27,12 +27,13 @@ export function savedComponentCommands(program: Command, tools: RemoteTools): Co
     list: {
       description: "list the saved components",
       options: command =>
-        command.addOption(
+        searchOption(command).addOption(
           new Option("--type <type>", "only what is deployed as this").choices(["source", "action"]),
         ),
-      read: (client, page, { type }) => {
+      read: (client, page, options) => {
+        const { type } = options;
         // Of each row its code may be 1 MB.
-        const query = { ...page, ...(type && { type }), exclude: "code" };
+        const query = { ...page, ...textOf(options), ...(type && { type }), exclude: "code" };
         return client.components.list(query);
       },
       columns: {

@@ -9,7 +9,7 @@ import {
 } from "../input.ts";
 import { fields, note, print, printJson, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { type JsonOption, jsonOption, printRows } from "./list.ts";
+import { type JsonOption, jsonOption, printRows, type SearchOption, searchOption, textOf } from "./list.ts";
 import { APPS, CONNECTIONS, NamedArgument } from "./names.ts";
 import { commandOn, type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
@@ -31,7 +31,8 @@ export function connectionCommands(program: Command, tools: RemoteTools): void {
     description: "see, make and delete connections: accounts of apps that sources use",
     list: {
       description: "list the connections",
-      read: (client, page) => client.connections.list(page),
+      options: searchOption,
+      read: (client, page, options: SearchOption) => client.connections.list({ ...page, ...textOf(options) }),
       columns: {
         name: ({ name }) => name,
         id: ({ id }) => id,

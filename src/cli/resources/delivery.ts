@@ -12,6 +12,7 @@ import {
   NamedArgument,
   NamedOption,
   RECEIVERS,
+  SUBSCRIPTIONS,
 } from "./names.ts";
 import { commandOn, type Subject, subjectCommands } from "./subject.ts";
 
@@ -22,6 +23,8 @@ interface SearchOptions extends ListOptions {
   state?: Delivery["state"];
   webhook?: string;
   emitter?: string;
+  event?: string;
+  subscription?: string;
   channel?: string;
   status?: string;
   since?: number;
@@ -71,6 +74,10 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
         ),
       )
       .addOption(new NamedOption("--emitter <emitter>", "only events of this source or workflow", EMITTERS))
+      .option("--event <id>", "only this event, by its id")
+      .addOption(
+        new NamedOption("--subscription <sub_…>", "only those that this subscription led to", SUBSCRIPTIONS),
+      )
       .option("--channel <name>", "only events of this channel")
       .option("--status <status>", "only with this result: 503, 5xx, or none for no response")
       .option("--since <time>", "only events since a date, or a time ago such as 2h", text => parseTime(text))
@@ -92,11 +99,13 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
 };
 
 async function queryOf(client: Headwater, options: SearchOptions) {
-  const { state, webhook, emitter, channel, status, since, until, text } = options;
+  const { state, webhook, emitter, event, subscription, channel, status, since, until, text } = options;
   return {
     ...(state !== undefined && { state }),
     ...(webhook !== undefined && { webhook_id: (await findReceiver(client, webhook)).id }),
     ...(emitter !== undefined && { emitter_id: await findEmitterId(client, emitter) }),
+    ...(event !== undefined && { event_id: event }),
+    ...(subscription !== undefined && { subscription_id: subscription }),
     ...(channel !== undefined && { event_name: channel }),
     ...(status !== undefined && { status }),
     ...(since !== undefined && { since }),

@@ -15,6 +15,7 @@ import {
   withSecretsNoted,
 } from "./delivery-settings.ts";
 import { DESTINATIONS, findDestination } from "./names.ts";
+import { type ReceiverFilters, receiverFilters, receiverFiltersOf } from "./receiver-filters.ts";
 import { activeCommands, type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Destination = Schemas["Destination"];
@@ -43,7 +44,9 @@ export function destinationCommands(program: Command, tools: RemoteTools): void 
     help: HELP,
     list: {
       description: "list the destinations, actions too",
-      read: (client, page) => client.destinations.list(page),
+      options: receiverFilters,
+      read: (client, page, options: ReceiverFilters) =>
+        client.destinations.list({ ...page, ...receiverFiltersOf(options) }),
       columns: {
         name: ({ name }) => name,
         id: ({ id }) => id,

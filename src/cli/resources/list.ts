@@ -52,6 +52,19 @@ async function firstNames(client: Headwater): Promise<Map<string, string>> {
   ]);
 }
 
+/** The option of a list that finds things by their text. */
+export interface SearchOption extends ListOptions {
+  search?: string;
+}
+
+/** Adds `--search` to a list. */
+export const searchOption = (command: Command): Command =>
+  command.option("--search <text>", "only those with this text in their name, address or id");
+
+/** Returns the filter that `--search` means. */
+export const textOf = ({ search }: SearchOption): { q?: string } =>
+  search === undefined ? {} : { q: search };
+
 export interface JsonOption {
   json?: boolean;
 }

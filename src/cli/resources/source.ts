@@ -4,11 +4,23 @@ import { parseJsonOption } from "../input.ts";
 import { fields, plain, print, printJson, printJsonLine, shortened, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { stopSignal } from "../run.ts";
-import { type JsonOption, jsonOption, type ListOptions, listOptions } from "./list.ts";
+import {
+  type JsonOption,
+  jsonOption,
+  type ListOptions,
+  listOptions,
+  type SearchOption,
+  searchOption,
+  textOf,
+} from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
 import { activeCommands, commandOn, type Subject, subjectCommands, thingAction } from "./subject.ts";
 
 type Source = Schemas["Source"];
+
+interface ListFilters extends SearchOption {
+  active?: boolean;
+}
 
 const SOURCE: Subject<Schemas["SourceDetail"], Source> = {
   word: "source",
@@ -24,7 +36,16 @@ export function sourceCommands(program: Command, tools: RemoteTools): void {
     description: "see, watch and change event sources",
     list: {
       description: "list the sources",
-      read: (client, page) => client.sources.list(page),
+      options: command =>
+        searchOption(command)
+          .option("--active", "only those that are active")
+          .option("--no-active", "only those that are not"),
+      read: (client, page, options: ListFilters) =>
+        client.sources.list({
+          ...page,
+          ...textOf(options),
+          ...(options.active !== undefined && { active: options.active }),
+        }),
       columns: {
         name: ({ name_slug }) => name_slug,
         id: ({ id }) => id,

@@ -3,7 +3,7 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { parseJsonOption, parseObjectOption, readTextFile, UsageError } from "../input.ts";
 import { fields, note, placeOf, plain, print, printJson, show, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { type JsonOption, jsonOption } from "./list.ts";
+import { type JsonOption, jsonOption, type SearchOption, searchOption, textOf } from "./list.ts";
 import {
   EMITTERS,
   findEmitterId,
@@ -11,11 +11,17 @@ import {
   isDestinationId,
   LISTENERS,
   NamedArgument,
+  NamedOption,
   SUBSCRIPTIONS,
 } from "./names.ts";
 import { type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Subscription = Schemas["Subscription"];
+
+interface ListFilters extends SearchOption {
+  emitter?: string;
+  listener?: string;
+}
 
 interface ChangeOptions extends JsonOption {
   channel?: string;
@@ -41,7 +47,13 @@ export function subscriptionCommands(program: Command, tools: RemoteTools): void
     description: "see and change which listener gets which events",
     list: {
       description: "list the subscriptions",
-      read: (client, page) => client.subscriptions.list(page),
+      options: command =>
+        searchOption(command)
+          .addOption(
+            new NamedOption("--emitter <emitter>", "only those of this source or workflow", EMITTERS),
+          )
+          .addOption(new NamedOption("--listener <listener>", "only those of this listener", LISTENERS)),
+      read: listSubscriptions,
       columns: {
         id: ({ id }) => id,
         emitter: ({ emitter_id }, nameOf) => nameOf(emitter_id),
@@ -75,6 +87,20 @@ export function subscriptionCommands(program: Command, tools: RemoteTools): void
   });
 }
 
+async function* listSubscriptions(client: Headwater, page: { limit: number }, options: ListFilters) {
+  const { emitter, listener } = options;
+  yield* client.subscriptions.list({
+    ...page,
+    ...textOf(options),
+    ...(emitter !== undefined && { emitter_id: await emitterIdOf(client, emitter) }),
+    ...(listener !== undefined && { listener_id: await findListenerId(client, listener) }),
+  });
+}
+
+/** An account, or a pattern, is named as it is. */
+const emitterIdOf = async (client: Headwater, given: string): Promise<string> =>
+  /^[uo]_|\*$/.test(given) ? given : await findEmitterId(client, given);
+
 function createCommand(subscription: Command, tools: RemoteTools): void {
   const command = subscription
     .command("create")
@@ -102,7 +128,7 @@ function createCommand(subscription: Command, tools: RemoteTools): void {
     async ({ client, options }, emitter = "", listener = "") => {
       const changes = await changesOf(options);
       const created = await client.subscriptions.create({
-        emitter_id: /^[uo]_/.test(emitter) ? emitter : await findEmitterId(client, emitter),
+        emitter_id: await emitterIdOf(client, emitter),
         listener_id: await findListenerId(client, listener),
         ...(options.channel !== undefined && { event_name: options.channel }),
         ...changes,

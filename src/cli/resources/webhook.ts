@@ -13,6 +13,7 @@ import {
 } from "./delivery-settings.ts";
 import { jsonOption } from "./list.ts";
 import { findWebhook, WEBHOOKS } from "./names.ts";
+import { type ReceiverFilters, receiverFilters, receiverFiltersOf } from "./receiver-filters.ts";
 import {
   activeCommands,
   commandOn,
@@ -42,7 +43,9 @@ export function webhookCommands(program: Command, tools: RemoteTools): void {
     description: "see and change webhooks, to which events are delivered",
     list: {
       description: "list the webhooks",
-      read: (client, page) => client.webhooks.list(page),
+      options: receiverFilters,
+      read: (client, page, options: ReceiverFilters) =>
+        client.webhooks.list({ ...page, ...receiverFiltersOf(options) }),
       columns: { name: ({ name }) => name, id: ({ id }) => id, state: stateOf, url: ({ url }) => url },
     },
     own(webhook) {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { fields, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { type JsonOption, jsonOption } from "./list.ts";
+import { type JsonOption, jsonOption, type SearchOption, searchOption, textOf } from "./list.ts";
 import { findWorkflow, WORKFLOWS } from "./names.ts";
 import { type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
@@ -32,7 +32,8 @@ export function workflowCommands(program: Command, tools: RemoteTools): void {
     help: HELP,
     list: {
       description: "list the workflows",
-      read: (client, page) => client.workflows.list(page),
+      options: searchOption,
+      read: (client, page, options: SearchOption) => client.workflows.list({ ...page, ...textOf(options) }),
       columns: {
         name: ({ name }) => name,
         id: ({ id }) => id,

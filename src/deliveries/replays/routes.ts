@@ -3,7 +3,7 @@ import { accepted, data, empty, page, routeFor } from "../../http/route.ts";
 import type { Replay } from "../../models/replay.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
-import { DeliverySearch } from "../schema.ts";
+import { DeliverySelector } from "../schema.ts";
 import { countReplay, listReplays, ownReplay, startReplay, stopReplay } from "./replays.ts";
 
 const route = routeFor<Stores & Queued>();
@@ -41,7 +41,7 @@ const ReplayView = Type.Object(
       Type.String(),
       "Why it ended before its end; null if it did not, or if it was stopped by a request.",
     ),
-    filter: DeliverySearch,
+    filter: DeliverySelector,
     created_at: OrNull(Type.Integer(), "Unix seconds."),
     finished_at_ms: OrNull(Type.Integer(), "Unix milliseconds."),
   },
@@ -85,12 +85,12 @@ export const replayRoutes = [
     tag,
     summary: "Retry every delivery that a filter selects",
     description:
-      "The fields are those of `GET /deliveries`; without any, all deliveries of the last 30 days. A worker retries them " +
+      "The fields are those of `GET /deliveries`, but for `event_id` and `subscription_id`; without any, all deliveries of the last 30 days. A worker retries them " +
       "in batches, oldest first, each under the same `webhook-id` as before. With `dry_run` they are only counted, and " +
       "the status is 200.",
     access: { kind: "owner" },
     body: Type.Object({
-      ...DeliverySearch.properties,
+      ...DeliverySelector.properties,
       dry_run: Type.Optional(Type.Boolean({ description: "True: count the deliveries and change nothing." })),
     }),
     response: accepted(202, ReplayView),

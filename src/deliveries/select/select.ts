@@ -5,18 +5,16 @@ import { firstIdAt } from "../../lib/ids.ts";
 import { wordsOfText } from "../../lib/payload-words.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import type { ReplayFilter } from "../../models/replay.ts";
 import { Sources } from "../../models/source.ts";
-import { Webhooks } from "../../models/webhook.ts";
 import { Workflows } from "../../models/workflow.ts";
 import type { Platform, Stores } from "../../platform.ts";
 import type { Page, PageRequest } from "../../store/page.ts";
 import { countByText, findByText } from "./by-text.ts";
-import type { Found, SearchScope, Selection, TextSelection } from "./selection.ts";
+import type { DeliverySelector, Found, SearchScope, Selection, TextSelection } from "./selection.ts";
+import { idsOfEvent, webhooksOf } from "./webhooks.ts";
 
 /** MongoDB merges up to 200 ranges of an index in order; more of them it would sort in memory. */
 const WEBHOOKS_PER_QUERY = 150;
-const MAX_WEBHOOKS = 10_000;
 const SEARCHED = LIMITS.deliveriesSearched.value;
 
 /**
@@ -28,24 +26,27 @@ const SEARCHED = LIMITS.deliveriesSearched.value;
 export async function selectDeliveries(
   { mongo, config }: Stores,
   { owner, owners, where = "query" }: SearchScope,
-  search: ReplayFilter,
+  search: DeliverySelector,
 ): Promise<Selection> {
-  const { state, since, until, webhook_id, emitter_id, event_name, status, text } = search;
+  const { state, since, until, emitter_id, event_id, subscription_id, event_name, status, text } = search;
   if (until !== undefined && since !== undefined && until < since)
     throw invalidField(where, "until", "must not be before since");
   if (emitter_id !== undefined && !(await isOwnEmitter(mongo, emitter_id, owners))) throw notFound("emitter");
-  const idRange = {
-    ...(since !== undefined && { $gte: firstIdAt("dlv", since * 1000) }),
-    ...(until !== undefined && { $lt: firstIdAt("dlv", (until + 1) * 1000) }),
-  };
+  const ranges: QueryFilter<Delivery>[] = [
+    ...(since === undefined ? [] : [{ _id: { $gte: firstIdAt("dlv", since * 1000) } }]),
+    ...(until === undefined ? [] : [{ _id: { $lt: firstIdAt("dlv", (until + 1) * 1000) } }]),
+    ...(event_id === undefined ? [] : [{ _id: idsOfEvent(event_id) }]),
+  ];
   const read = {
+    ...(event_id !== undefined && { event_id }),
+    ...(subscription_id !== undefined && { subscription_id }),
     ...(emitter_id !== undefined && { emitter_id }),
     ...(event_name !== undefined && { event_name }),
     ...(status !== undefined && { $expr: lastStatusIs(status) }),
   };
   return {
-    webhookIds: await webhooksOf(mongo, webhook_id, { owner, owners }),
-    indexed: { ...(state && { state }), ...(Object.keys(idRange).length > 0 && { _id: idRange }) },
+    webhookIds: await webhooksOf(mongo, search, { owner, owners }),
+    indexed: { ...(state && { state }), ...(ranges.length > 0 && { $and: ranges }) },
     read: Object.keys(read).length > 0 ? read : null,
     text:
       text === undefined
@@ -64,7 +65,7 @@ function selectText(
     where,
     search,
     isOn,
-  }: Required<Omit<SearchScope, "owner">> & { search: ReplayFilter; isOn: boolean },
+  }: Required<Omit<SearchScope, "owner">> & { search: DeliverySelector; isOn: boolean },
 ): TextSelection {
   const { since, until } = search;
   const words = wordsOfText(text);
@@ -89,23 +90,6 @@ async function isOwnEmitter(mongo: Platform["mongo"], id: string, owners: string
     ? await Workflows(mongo).exists(filter)
     : await Sources(mongo).exists({ ...filter, state: "ready" });
   return found !== null;
-}
-
-async function webhooksOf(
-  mongo: Platform["mongo"],
-  webhookId: string | undefined,
-  { owner, owners }: SearchScope,
-): Promise<string[]> {
-  if (webhookId !== undefined) {
-    if (await Webhooks(mongo).exists({ _id: webhookId, owner_id: { $in: owners } })) return [webhookId];
-    throw notFound("webhook");
-  }
-  const found = await Webhooks(mongo)
-    .find({ owner_id: owner }, { _id: 1 })
-    .sort({ _id: -1 })
-    .limit(MAX_WEBHOOKS)
-    .lean();
-  return found.map(({ _id }) => _id);
 }
 
 function lastStatusIs(status: string) {

@@ -1,5 +1,12 @@
 import type { QueryFilter } from "mongoose";
 import type { Delivery } from "../../models/delivery.ts";
+import type { ReplayFilter } from "../../models/replay.ts";
+
+/** What selects deliveries. A replay has no `event_id` and no `subscription_id`: workers of the release before would send all. */
+export interface DeliverySelector extends ReplayFilter {
+  event_id?: string;
+  subscription_id?: string;
+}
 
 /** The accounts of a request. */
 export interface SearchScope {

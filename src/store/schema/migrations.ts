@@ -14,6 +14,7 @@ import { functionsOfAutoSubscriptions } from "./migrations/0012-functions-of-aut
 import { typesOfComponents } from "./migrations/0013-types-of-components.ts";
 import { bundleParts } from "./migrations/0014-bundle-parts.ts";
 import { bundlesInParts } from "./migrations/0015-bundles-in-parts.ts";
+import { filtersOfLists } from "./migrations/0016-filters-of-lists.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   typesOfComponents,
   bundleParts,
   bundlesInParts,
+  filtersOfLists,
 ];
 
 /** The schema that this release needs. */

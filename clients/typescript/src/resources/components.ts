@@ -13,7 +13,7 @@ export class Components {
     this.#connection = connection;
   }
 
-  /** Lists the components that the caller saved, newest first; `type`: only those that are deployed as sources, or as actions. */
+  /** Lists the components that the caller saved, newest first; `type`: only those that are deployed as sources, or as actions; `q`: with a text in name, key, address or id. */
   list(query: QueryOf<"/components", "get"> = {}, options?: CallOptions): List<Component> {
     return new List(query, cursor =>
       this.#connection.send("get", "/components", { query: { ...query, ...cursor } }, options),

@@ -1,6 +1,6 @@
 import type { Connection as HttpConnection } from "../connection.ts";
-import type { Cursor, List } from "../list.ts";
-import { listOfAccount } from "../lists.ts";
+import type { List } from "../list.ts";
+import { type AccountQuery, listOfAccount } from "../lists.ts";
 import type { BodyOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import type { Connection } from "../schema.ts";
@@ -13,9 +13,9 @@ export class Connections {
     this.#connection = connection;
   }
 
-  /** Lists the connections of the organization, if the client is for one, else of the caller; newest first. */
-  list(cursor: Cursor = {}, options?: CallOptions): List<Connection> {
-    return listOfAccount(this.#connection, "connections", cursor, options);
+  /** Lists the connections of the organization, if the client is for one, else of the caller, newest first; all, or those with a text (`q`) in name, app or id. */
+  list(query: AccountQuery<"connections"> = {}, options?: CallOptions): List<Connection> {
+    return listOfAccount(this.#connection, "connections", query, options);
   }
 
   /** Lists the apps that can be connected by their consent. */

@@ -12,7 +12,7 @@ export class Deliveries {
     this.#connection = connection;
   }
 
-  /** Lists the deliveries of all webhooks, by state, time, emitter, status or words of the payload. */
+  /** Lists the deliveries of all webhooks, by state, time, event, emitter, subscription, status or words of the payload. */
   list(query: QueryOf<"/deliveries", "get"> = {}, options?: CallOptions): List<Delivery> {
     return new List(query, cursor =>
       this.#connection.send("get", "/deliveries", { query: { ...query, ...cursor } }, options),

@@ -1,6 +1,6 @@
 import type { Connection } from "../connection.ts";
-import { type Cursor, List } from "../list.ts";
-import { listOfAccount } from "../lists.ts";
+import { List } from "../list.ts";
+import { type AccountQuery, listOfAccount } from "../lists.ts";
 import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
@@ -14,9 +14,9 @@ export class Destinations {
     this.#connection = connection;
   }
 
-  /** Lists the destinations of the organization, if the client is for one, else of the caller; newest first. */
-  list(cursor: Cursor = {}, options?: CallOptions): List<Destination> {
-    return listOfAccount(this.#connection, "destinations", cursor, options);
+  /** Lists the destinations of the organization, if the client is for one, else of the caller, newest first; all, or those by their `state`, or a text (`q`) in name, URL or id. */
+  list(query: AccountQuery<"destinations"> = {}, options?: CallOptions): List<Destination> {
+    return listOfAccount(this.#connection, "destinations", query, options);
   }
 
   /** Fetches a destination. */

@@ -1,6 +1,6 @@
 import type { Connection } from "../connection.ts";
-import { type Cursor, List } from "../list.ts";
-import { type EventQuery, listOfAccount, listOfEmitter } from "../lists.ts";
+import { List } from "../list.ts";
+import { type AccountQuery, type EventQuery, listOfAccount, listOfEmitter } from "../lists.ts";
 import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
@@ -14,9 +14,9 @@ export class Sources {
     this.#connection = connection;
   }
 
-  /** Lists the sources of the organization, if the client is for one, else of the caller; newest first. */
-  list(cursor: Cursor = {}, options?: CallOptions): List<Source> {
-    return listOfAccount(this.#connection, "sources", cursor, options);
+  /** Lists the sources of the organization, if the client is for one, else of the caller, newest first; all, or those by `active`, or a text (`q`) in name or id. */
+  list(query: AccountQuery<"sources"> = {}, options?: CallOptions): List<Source> {
+    return listOfAccount(this.#connection, "sources", query, options);
   }
 
   /** Fetches a source by its id or name slug. */

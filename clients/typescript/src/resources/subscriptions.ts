@@ -1,6 +1,6 @@
 import type { Connection } from "../connection.ts";
-import type { Cursor, List } from "../list.ts";
-import { listOfAccount } from "../lists.ts";
+import type { List } from "../list.ts";
+import { type AccountQuery, listOfAccount } from "../lists.ts";
 import type { BodyOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import type { Subscription } from "../schema.ts";
@@ -13,9 +13,9 @@ export class Subscriptions {
     this.#connection = connection;
   }
 
-  /** Lists all subscriptions of the organization, if the client is for one, else of the caller. */
-  list(cursor: Cursor = {}, options?: CallOptions): List<Subscription> {
-    return listOfAccount(this.#connection, "subscriptions", cursor, options);
+  /** Lists the subscriptions of the organization, if the client is for one, else of the caller; all, or those of an `emitter_id` or `listener_id`, or with a text (`q`) in what they connect. */
+  list(query: AccountQuery<"subscriptions"> = {}, options?: CallOptions): List<Subscription> {
+    return listOfAccount(this.#connection, "subscriptions", query, options);
   }
 
   /** Fetches a subscription with its filter and its function. */

@@ -1,6 +1,6 @@
 import type { Connection } from "../connection.ts";
-import { type Cursor, List } from "../list.ts";
-import { listOfAccount } from "../lists.ts";
+import { List } from "../list.ts";
+import { type AccountQuery, listOfAccount } from "../lists.ts";
 import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import type { Delivery, Webhook } from "../schema.ts";
@@ -13,9 +13,9 @@ export class Webhooks {
     this.#connection = connection;
   }
 
-  /** Lists the webhooks of the organization, if the client is for one, else of the caller; newest first. */
-  list(cursor: Cursor = {}, options?: CallOptions): List<Webhook> {
-    return listOfAccount(this.#connection, "webhooks", cursor, options);
+  /** Lists the webhooks of the organization, if the client is for one, else of the caller, newest first; all, or those by their `state`, or a text (`q`) in name, URL or id. */
+  list(query: AccountQuery<"webhooks"> = {}, options?: CallOptions): List<Webhook> {
+    return listOfAccount(this.#connection, "webhooks", query, options);
   }
 
   /** Fetches a webhook. */

@@ -1,6 +1,6 @@
 import type { Connection } from "../connection.ts";
-import type { Cursor, List } from "../list.ts";
-import { type EventQuery, listOfAccount, listOfEmitter } from "../lists.ts";
+import type { List } from "../list.ts";
+import { type AccountQuery, type EventQuery, listOfAccount, listOfEmitter } from "../lists.ts";
 import type { BodyOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import type { EventSummary, Workflow } from "../schema.ts";
@@ -13,9 +13,9 @@ export class Workflows {
     this.#connection = connection;
   }
 
-  /** Lists the workflows of the organization, if the client is for one, else of the caller; newest first. */
-  list(cursor: Cursor = {}, options?: CallOptions): List<Workflow> {
-    return listOfAccount(this.#connection, "workflows", cursor, options);
+  /** Lists the workflows of the organization, if the client is for one, else of the caller, newest first; all, or those with a text (`q`) in name or id. */
+  list(query: AccountQuery<"workflows"> = {}, options?: CallOptions): List<Workflow> {
+    return listOfAccount(this.#connection, "workflows", query, options);
   }
 
   /** Fetches a workflow. */

@@ -1,0 +1,56 @@
+import { notFound } from "../../lib/errors.ts";
+import { eventMs, firstIdAt } from "../../lib/ids.ts";
+import { Deliveries } from "../../models/delivery.ts";
+import { Subscriptions } from "../../models/subscription.ts";
+import { Webhooks } from "../../models/webhook.ts";
+import type { Platform } from "../../platform.ts";
+import type { DeliverySelector, SearchScope } from "./selection.ts";
+
+const MAX_WEBHOOKS = 10_000;
+
+/** The ids that deliveries of an event have: each begins with the event's time. */
+export const idsOfEvent = (eventId: string): { $gte: string; $lt: string } => ({
+  $gte: firstIdAt("dlv", eventMs(eventId)),
+  $lt: firstIdAt("dlv", eventMs(eventId) + 1),
+});
+
+/**
+ * Returns the webhooks whose deliveries are searched: the one that is named, or those that the event or the subscription of the
+ * search can have reached, or all of the account. Throws `not-found` for a webhook of none of the accounts.
+ */
+export async function webhooksOf(
+  mongo: Platform["mongo"],
+  { webhook_id, event_id, subscription_id }: DeliverySelector,
+  { owner, owners }: SearchScope,
+): Promise<string[]> {
+  if (webhook_id !== undefined) {
+    if (await Webhooks(mongo).exists({ _id: webhook_id, owner_id: { $in: owners } })) return [webhook_id];
+    throw notFound("webhook");
+  }
+  const reached =
+    event_id !== undefined
+      ? await reachedByEvent(mongo, event_id, owner)
+      : subscription_id !== undefined
+        ? await reachedBySubscription(mongo, subscription_id)
+        : null;
+  const found = await Webhooks(mongo)
+    .find({ owner_id: owner, ...(reached && { _id: { $in: reached } }) }, { _id: 1 })
+    .sort({ _id: -1 })
+    .limit(MAX_WEBHOOKS)
+    .lean();
+  return found.map(({ _id }) => _id);
+}
+
+/** Reads the deliveries of one millisecond, those of other accounts too: an index of events would cost every delivery a write. */
+async function reachedByEvent(mongo: Platform["mongo"], eventId: string, owner: string): Promise<string[]> {
+  const found = await Deliveries(mongo)
+    .find({ _id: idsOfEvent(eventId), owner_id: owner, event_id: eventId }, { webhook_id: 1 })
+    .lean();
+  return [...new Set(found.map(({ webhook_id }) => webhook_id))];
+}
+
+/** Of a subscription that was deleted, any webhook may have deliveries. It may be another account's, to a webhook of this one. */
+async function reachedBySubscription(mongo: Platform["mongo"], id: string): Promise<string[] | null> {
+  const found = await Subscriptions(mongo).findById(id, { listener_id: 1 }).lean();
+  return found && [found.listener_id];
+}
