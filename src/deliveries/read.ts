@@ -28,7 +28,8 @@ import type {
   DeliveryWithAttempts,
   RecoveryView,
 } from "./schema.ts";
-import { countRead, findSelected, indexedFilters, selectDeliveries, sum } from "./select/select.ts";
+import { countIndexed, countRead, countUpTo } from "./select/count.ts";
+import { findSelected, selectDeliveries } from "./select/select.ts";
 import type { SearchScope, Selection } from "./select/selection.ts";
 
 /** Returns a delivery as its owner sees it in lists: with its last attempt only. Live views have no names. */
@@ -209,20 +210,13 @@ async function countAll(
   platform: Stores,
   { scope, search, selection }: { scope: SearchScope; search: DeliverySearch; selection: Selection },
 ): Promise<number> {
-  const { mongo, redis, keys } = platform;
-  const model = Deliveries(mongo);
-  const { read } = selection;
-  const filters = indexedFilters(selection);
-  if (read !== null || selection.text !== null)
+  const { redis, keys } = platform;
+  if (selection.read !== null || selection.text !== null)
     return await countRead(platform, selection, LIMITS.deliveriesSearched.value);
   const list = `all-deliveries-${[search.webhook_id, search.state, search.since, search.until].map(part => part ?? "").join("-")}`;
   return await countCached(
-    async limit =>
-      sum(
-        await Promise.all(
-          filters.map(filter => model.countDocuments(filter, limit === undefined ? {} : { limit })),
-        ),
-      ),
+    limit =>
+      limit === undefined ? countIndexed(platform, selection) : countUpTo(platform, selection, limit),
     { redis, key: keys.listCount(scope.owner, list) },
   );
 }

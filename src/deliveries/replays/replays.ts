@@ -7,7 +7,8 @@ import type { Queued, Stores } from "../../platform.ts";
 import { enqueue } from "../../queues/define-queue.ts";
 import { deliveries } from "../../queues/deliveries.ts";
 import { type Page, type PageRequest, pageOf } from "../../store/page.ts";
-import { countSelected, selectDeliveries } from "../select/select.ts";
+import { countSelected } from "../select/count.ts";
+import { selectDeliveries } from "../select/select.ts";
 import type { SearchScope } from "../select/selection.ts";
 
 /** Returns a page of an account's replays, newest first. */

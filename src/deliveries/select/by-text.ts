@@ -6,6 +6,7 @@ import { StoredEvents, WORDS_INDEX } from "../../models/event.ts";
 import type { Stores } from "../../platform.ts";
 import type { PageRequest } from "../../store/page.ts";
 import type { Found, Selection, TextSelection } from "./selection.ts";
+import { searchedAmong } from "./webhooks.ts";
 
 type Bounds = Pick<PageRequest, "after" | "before">;
 
@@ -32,8 +33,9 @@ export async function findByText(
 ): Promise<Found> {
   const isBackwards = page.before !== undefined;
   const events = await findEvents(platform, selection.text, page);
+  const filter = filterOf(selection, events, page);
   const rows = await Deliveries(platform.mongo)
-    .find(filterOf(selection, events, page), { attempts: { $slice: -1 } })
+    .find(await ofSearchedWebhooks(platform, selection, filter), { attempts: { $slice: -1 } })
     .sort({ _id: isBackwards ? 1 : -1 })
     .hint({ emit_id: 1 })
     .limit(page.limit)
@@ -48,7 +50,7 @@ export async function countByText(
   selection: Selection & { text: TextSelection },
 ): Promise<{ count: number; isExact: boolean }> {
   const events = await findEvents(platform, selection.text, {});
-  const filter = filterOf(selection, events, {});
+  const filter = await ofSearchedWebhooks(platform, selection, filterOf(selection, events, {}));
   const count = await Deliveries(platform.mongo).countDocuments(filter, { hint: { emit_id: 1 } });
   return { count, isExact: events.endsAtMs === null };
 }
@@ -60,17 +62,28 @@ function endOf({ endsAtMs }: FoundEvents, isBackwards: boolean): string | null {
 }
 
 function filterOf(
-  { webhookIds, indexed, read }: Selection,
+  { indexed, read }: Selection,
   { ids }: FoundEvents,
   { after, before }: Bounds,
 ): QueryFilter<Delivery> {
-  const parts: QueryFilter<Delivery>[] = [
-    { emit_id: { $in: ids }, webhook_id: { $in: webhookIds }, ...indexed },
-  ];
+  const parts: QueryFilter<Delivery>[] = [{ emit_id: { $in: ids }, ...indexed }];
   if (read !== null) parts.push(read);
   if (after !== undefined) parts.push({ _id: { $lt: after } });
   if (before !== undefined) parts.push({ _id: { $gt: before } });
   return { $and: parts };
+}
+
+/** Adds to a filter that the delivery's webhook is searched: of very many webhooks, those that the filter finds deliveries of. */
+async function ofSearchedWebhooks(
+  { mongo }: Stores,
+  { webhooks }: Selection,
+  filter: QueryFilter<Delivery>,
+): Promise<QueryFilter<Delivery>> {
+  const ids = webhooks.hasMore
+    ? await Deliveries(mongo).distinct("webhook_id", { $and: [filter, { owner_id: webhooks.owner }] })
+    : [];
+  const searched = await searchedAmong(mongo, webhooks, ids);
+  return { $and: [filter, { webhook_id: { $in: [...searched] } }] };
 }
 
 /** The queries that find events with the words, in the direction of the page; the tests explain them. */

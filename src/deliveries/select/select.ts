@@ -9,12 +9,18 @@ import { Sources } from "../../models/source.ts";
 import { Workflows } from "../../models/workflow.ts";
 import type { Platform, Stores } from "../../platform.ts";
 import type { Page, PageRequest } from "../../store/page.ts";
-import { countByText, findByText } from "./by-text.ts";
-import type { DeliverySelector, Found, SearchScope, Selection, TextSelection } from "./selection.ts";
+import { findByText } from "./by-text.ts";
+import { findAmongNewest } from "./newest.ts";
+import {
+  type DeliverySelector,
+  type Found,
+  MERGED,
+  type SearchScope,
+  type Selection,
+  type TextSelection,
+} from "./selection.ts";
 import { idsOfEvent, webhooksOf } from "./webhooks.ts";
 
-/** MongoDB merges up to 200 ranges of an index in order; more of them it would sort in memory. */
-const WEBHOOKS_PER_QUERY = 150;
 const SEARCHED = LIMITS.deliveriesSearched.value;
 
 /**
@@ -45,7 +51,7 @@ export async function selectDeliveries(
     ...(status !== undefined && { $expr: lastStatusIs(status) }),
   };
   return {
-    webhookIds: await webhooksOf(mongo, search, { owner, owners }),
+    webhooks: await webhooksOf(mongo, search, { owner, owners }),
     indexed: { ...(state && { state }), ...(ranges.length > 0 && { $and: ranges }) },
     read: Object.keys(read).length > 0 ? read : null,
     text:
@@ -100,17 +106,24 @@ function lastStatusIs(status: string) {
   return { $and: [{ $gte: [last, from] }, { $lt: [last, from + 100] }] };
 }
 
-/** Returns the filters that select by index, each for so many webhooks that MongoDB reads them in order. */
-export function indexedFilters({ webhookIds, indexed }: Selection): QueryFilter<Delivery>[] {
+/** Returns a filter that selects by index, for at most `MERGED` webhooks: so many MongoDB reads in order. */
+export const filterOf = (webhookIds: string[], { indexed }: Selection): QueryFilter<Delivery> => ({
+  webhook_id: { $in: webhookIds },
+  ...indexed,
+});
+
+/** Returns the filters that select by index, for all webhooks. */
+export async function indexedFilters(selection: Selection): Promise<QueryFilter<Delivery>[]> {
+  const webhookIds = await selection.webhooks.all();
   const filters: QueryFilter<Delivery>[] = [];
-  for (let at = 0; at < webhookIds.length; at += WEBHOOKS_PER_QUERY) {
-    filters.push({ webhook_id: { $in: webhookIds.slice(at, at + WEBHOOKS_PER_QUERY) }, ...indexed });
+  for (let at = 0; at < webhookIds.length; at += MERGED) {
+    filters.push(filterOf(webhookIds.slice(at, at + MERGED), selection));
   }
   return filters;
 }
 
 /** The index that has the webhooks' deliveries in order: with few of them, MongoDB might sort instead. */
-const indexOf = ({ state }: QueryFilter<Delivery>): Record<string, 1 | -1> =>
+export const indexOf = ({ state }: QueryFilter<Delivery>): Record<string, 1 | -1> =>
   state === undefined ? { webhook_id: 1, _id: -1 } : { webhook_id: 1, state: 1, _id: -1 };
 
 /** A part of what a selection finds. `isEnd` is true if nothing follows in the direction of the page. */
@@ -118,17 +131,20 @@ interface Part extends Omit<Page<Delivery>, "totalCount"> {
   isEnd: boolean;
 }
 
-const hasText = (selection: Selection): selection is Selection & { text: TextSelection } =>
+export const hasText = (selection: Selection): selection is Selection & { text: TextSelection } =>
   selection.text !== null;
 
 /** Returns a page of the selected deliveries, each with its last attempt only; `before` reads towards newer ones. */
 export async function findSelected(platform: Stores, selection: Selection, page: PageRequest): Promise<Part> {
-  const found = hasText(selection)
-    ? [await findByText(platform, selection, page)]
-    : await Promise.all(
-        indexedFilters(selection).map(filter => findSome(platform, { filter, read: selection.read, page })),
-      );
-  return mergePage(found, page);
+  if (hasText(selection)) return mergePage([await findByText(platform, selection, page)], page);
+  const newest = selection.webhooks.hasMore ? await findAmongNewest(platform, selection, page) : null;
+  if (newest) return mergePage([newest], page);
+  const filters = await indexedFilters(selection);
+  // Together they read no more than one would.
+  const searched = Math.ceil(SEARCHED / filters.length);
+  const { read } = selection;
+  const found = filters.map(filter => findSome(platform, { filter, read, searched }, page));
+  return mergePage(await Promise.all(found), page);
 }
 
 /** Merges what several queries found; no row may be older than what one of them has not read yet. */
@@ -149,9 +165,9 @@ function mergePage(found: Found[], { limit, before }: PageRequest): Part {
 
 async function findSome(
   { mongo }: Stores,
-  query: { filter: QueryFilter<Delivery>; read: Selection["read"]; page: PageRequest },
+  query: { filter: QueryFilter<Delivery>; read: Selection["read"]; searched: number },
+  { limit, after, before }: PageRequest,
 ): Promise<Found> {
-  const { limit, after, before } = query.page;
   const direction = before === undefined ? -1 : 1;
   const bound = { ...(after !== undefined && { $lt: after }), ...(before !== undefined && { $gt: before }) };
   const filter: QueryFilter<Delivery> =
@@ -172,7 +188,7 @@ async function findSome(
       .aggregate<Delivery>([
         { $match: filter },
         { $sort: { _id: direction } },
-        { $limit: SEARCHED },
+        { $limit: query.searched },
         { $match: query.read },
         { $limit: limit },
         { $set: { attempts: { $slice: ["$attempts", -1] } } },
@@ -182,48 +198,10 @@ async function findSome(
       .find(filter, { _id: 1 })
       .sort({ _id: direction })
       .hint(index)
-      .skip(SEARCHED - 1)
+      .skip(query.searched - 1)
       .limit(1)
       .lean(),
   ]);
   // A full page need not know how far the search went.
   return { rows, readUpTo: rows.length === limit ? (rows.at(-1)?._id ?? null) : (edge[0]?._id ?? null) };
 }
-
-/** Returns how many of the newest `most` deliveries that the indexes select are selected by what is read, too; of a text, of the newest
- * events with its words. */
-export async function countRead(platform: Stores, selection: Selection, most: number): Promise<number> {
-  if (hasText(selection)) return (await countByText(platform, selection)).count;
-  const counts = indexedFilters(selection).map(async filter => {
-    const [counted] = await Deliveries(platform.mongo)
-      .aggregate<{ count: number }>([
-        { $match: filter },
-        { $sort: { _id: -1 } },
-        { $limit: most },
-        { $match: selection.read ?? {} },
-        { $count: "count" },
-      ])
-      .hint(indexOf(filter));
-    return counted?.count ?? 0;
-  });
-  return sum(await Promise.all(counts));
-}
-
-/** Returns how many deliveries are selected, counted among `most` of them, and whether there are no more. */
-export async function countSelected(
-  platform: Stores,
-  selection: Selection,
-  most: number,
-): Promise<{ count: number; isExact: boolean }> {
-  if (hasText(selection)) return await countByText(platform, selection);
-  const filters = indexedFilters(selection);
-  const counted = await Promise.all(
-    filters.map(filter => Deliveries(platform.mongo).countDocuments(filter, { limit: most + 1 })),
-  );
-  const indexed = sum(counted);
-  const count =
-    selection.read === null ? Math.min(indexed, most) : await countRead(platform, selection, most);
-  return { count, isExact: indexed <= most };
-}
-
-export const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0);

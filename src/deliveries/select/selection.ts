@@ -16,9 +16,22 @@ export interface SearchScope {
   where?: "query" | "body";
 }
 
+/** The webhooks whose deliveries are searched. An account may have very many, which are read only where that is needed. */
+export interface SearchedWebhooks {
+  /** Whose they are. */
+  owner: string;
+  /** The newest, at most `MERGED`. */
+  first: string[];
+  hasMore: boolean;
+  all: () => Promise<string[]>;
+}
+
+/** MongoDB merges up to 200 ranges of an index in order; more of them it would sort in memory. */
+export const MERGED = 150;
+
 /** What finds deliveries: the webhooks, what their indexes hold, and what must be read in each delivery. */
 export interface Selection {
-  webhookIds: string[];
+  webhooks: SearchedWebhooks;
   indexed: QueryFilter<Delivery>;
   /** A stage of an aggregation; null if the indexes decide alone. */
   read: QueryFilter<Delivery> | null;

@@ -4,7 +4,7 @@ import { Deliveries } from "../../models/delivery.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
-import type { DeliverySelector, SearchScope } from "./selection.ts";
+import { type DeliverySelector, MERGED, type SearchedWebhooks, type SearchScope } from "./selection.ts";
 
 const MAX_WEBHOOKS = 10_000;
 
@@ -22,10 +22,11 @@ export async function webhooksOf(
   mongo: Platform["mongo"],
   { webhook_id, event_id, subscription_id }: DeliverySelector,
   { owner, owners }: SearchScope,
-): Promise<string[]> {
+): Promise<SearchedWebhooks> {
   if (webhook_id !== undefined) {
-    if (await Webhooks(mongo).exists({ _id: webhook_id, owner_id: { $in: owners } })) return [webhook_id];
-    throw notFound("webhook");
+    if (!(await Webhooks(mongo).exists({ _id: webhook_id, owner_id: { $in: owners } })))
+      throw notFound("webhook");
+    return { owner, first: [webhook_id], hasMore: false, all: async () => [webhook_id] };
   }
   const reached =
     event_id !== undefined
@@ -33,12 +34,39 @@ export async function webhooksOf(
       : subscription_id !== undefined
         ? await reachedBySubscription(mongo, subscription_id)
         : null;
+  const read = async (most: number): Promise<string[]> => {
+    const found = await Webhooks(mongo)
+      .find({ owner_id: owner, ...(reached && { _id: { $in: reached } }) }, { _id: 1 })
+      .sort({ _id: -1 })
+      .limit(most)
+      .lean();
+    return found.map(({ _id }) => _id);
+  };
+  const some = await read(MERGED + 1);
+  const hasMore = some.length > MERGED;
+  let all: Promise<string[]> | undefined;
+  return {
+    owner,
+    first: some.slice(0, MERGED),
+    hasMore,
+    all: () => {
+      all ??= hasMore ? read(MAX_WEBHOOKS) : Promise.resolve(some);
+      return all;
+    },
+  };
+}
+
+/** Returns which of these webhooks are searched, for rows that were found otherwise than by their webhooks. */
+export async function searchedAmong(
+  mongo: Platform["mongo"],
+  { owner, first, hasMore }: SearchedWebhooks,
+  ids: string[],
+): Promise<Set<string>> {
+  if (!hasMore) return new Set(first);
   const found = await Webhooks(mongo)
-    .find({ owner_id: owner, ...(reached && { _id: { $in: reached } }) }, { _id: 1 })
-    .sort({ _id: -1 })
-    .limit(MAX_WEBHOOKS)
+    .find({ _id: { $in: [...new Set(ids)] }, owner_id: owner }, { _id: 1 })
     .lean();
-  return found.map(({ _id }) => _id);
+  return new Set(found.map(({ _id }) => _id));
 }
 
 /** Reads the deliveries of one millisecond, those of other accounts too: an index of events would cost every delivery a write. */
