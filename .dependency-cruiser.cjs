@@ -50,6 +50,7 @@ const ORDER = [
   "secrets",
   "workflows",
   "runs",
+  "search",
   "activity",
   "ingress",
   "alerts/send",

@@ -44,6 +44,7 @@ import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
 import { byHandRoutes } from "./runs/by-hand/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
+import { searchRoutes } from "./search/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
@@ -80,6 +81,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...replayRoutes,
   ...secretRoutes,
   ...workflowRoutes,
+  ...searchRoutes,
   ...activityRoutes,
   ...userRoutes,
   ...sessionRoutes,

@@ -37,6 +37,7 @@ import { subscriptionCommands } from "./resources/subscription.ts";
 import { webhookCommands } from "./resources/webhook.ts";
 import { workflowCommands } from "./resources/workflow.ts";
 import type { Run, WithPlatform } from "./run.ts";
+import { searchCommand } from "./search.ts";
 import { secretsCommands } from "./secrets/command.ts";
 import { traceCommand } from "./trace.ts";
 
@@ -138,6 +139,7 @@ export function createProgram(): Command {
   connectionCommands(program, tools);
   publishComponentCommands(savedComponentCommands(program, tools), run);
   publishCommand(program, tools);
+  searchCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);
   deployCommand(program, tools);

@@ -7,7 +7,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 const TEXT = patternInWords("^[^\\u0000-\\u001f\\u007f]*$", "must not have control characters");
 
 /** What every text that is looked for has in common. */
-const SEARCHED_TEXT = { minLength: 1, maxLength: LIMITS.searchCharacters.value, pattern: TEXT };
+export const SEARCHED_TEXT = { minLength: 1, maxLength: LIMITS.searchCharacters.value, pattern: TEXT };
 
 /** Returns the schema of `q`, the filter of a list by text; `where` says what of a thing the text is looked for in. */
 export const TextFilter = (where: string): TOptional<TString> =>

@@ -94,6 +94,11 @@ describe("queries of the whole system", () => {
       await api.expect(200, "GET", `/webhooks/${webhook}/deliveries`, { query });
     }
     await filterLists(api);
+    const ids = ["dc", "wh", "ds", "p", "sc", "apn", "sub", "asub", "rpl", "key", "dlv", "run"];
+    const texts = ["thing", "1700000000000-0", `${newId("run")}-0`, "x".repeat(32)];
+    for (const q of [...texts, ...ids.flatMap(id => [`${id}_0000`, newId(id as "dc")])]) {
+      await api.expect(200, "GET", "/search", { query: { q } });
+    }
     await api.expect(202, "POST", `/webhooks/${webhook}/recover`, { body: { since: 0 } });
     await new BrowserApi(api.baseUrl, await signInWith(api)).expect(200, "GET", "/users/me");
     const { url } = await api.expect(201, "POST", "/sign_in_links");

@@ -12,7 +12,7 @@ import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
 import { Webhooks } from "./resources/webhooks.ts";
 import { Workflows } from "./resources/workflows.ts";
-import type { CurrentUser, EventTrace, NewEvent, Published } from "./schema.ts";
+import type { CurrentUser, EventTrace, NewEvent, Published, SearchResult } from "./schema.ts";
 
 /**
  * A client of one Headwater, for one API key. Every call that fails in passing (no response, 408, 429, 5xx) is sent again,
@@ -61,6 +61,14 @@ export class Headwater {
   trace(id: string, emitterId?: string, options?: CallOptions): Promise<EventTrace> {
     const query = emitterId === undefined ? {} : { emitter_id: emitterId };
     return this.#connection.send("get", "/events/{id}", { params: { id }, query }, options);
+  }
+
+  /**
+   * Things by their id or its beginning (also a `webhook-id`, an event id or an emit id), a part of their name or address, or words of
+   * a payload: the best of each kind.
+   */
+  search(text: string, options?: CallOptions): Promise<SearchResult> {
+    return this.#connection.send("get", "/search", { query: { q: text } }, options);
   }
 
   /**
