@@ -46,7 +46,8 @@ Runs all unless workloads are named.
 Latency is from the moment before an event is sent until it is received, so it includes its acceptance. CPU seconds are
 those of whole processes, user and kernel, until every record is written. Linux only (/proc).
 
-  npm run bench -- lists    pages of a list of a million rows; ingress compared with a bare node:http server
+  npm run bench:lists       every list, filter and search of a crowded account; pages of a list of a million rows; ingress
+                            compared with a bare node:http server
   npm run bench:runs        sandboxes: cold start, warm run, runs a second, memory
   npm run bench:saves       saving a component, and what other callers notice of it`;
 
