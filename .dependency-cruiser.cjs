@@ -36,6 +36,7 @@ const ORDER = [
   "connections",
   "components",
   "functions",
+  "issues",
   "webhooks",
   "destinations",
   "subscriptions",

@@ -15,6 +15,7 @@ import { additionalPropsRoutes, configureRoutes } from "./components/configure/r
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
 import { connectionRoutes } from "./connections/routes.ts";
+import { issueRoutes } from "./deliveries/issues/routes.ts";
 import { destinationDeliveryRoutes } from "./deliveries/listener-routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
@@ -79,6 +80,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...deliveryRoutes,
   ...destinationDeliveryRoutes,
   ...replayRoutes,
+  ...issueRoutes,
   ...secretRoutes,
   ...workflowRoutes,
   ...searchRoutes,

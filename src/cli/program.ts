@@ -32,6 +32,7 @@ import { savedComponentCommands } from "./resources/component.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
 import { destinationCommands } from "./resources/destination.ts";
+import { issueCommands } from "./resources/issue.ts";
 import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
 import { webhookCommands } from "./resources/webhook.ts";
@@ -135,6 +136,7 @@ export function createProgram(): Command {
   workflowCommands(program, tools);
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
+  issueCommands(program, tools);
   alertCommands(program, tools);
   connectionCommands(program, tools);
   publishComponentCommands(savedComponentCommands(program, tools), run);

@@ -51,6 +51,7 @@ export function presentDelivery(delivery: Delivery, nameOf?: NameOf): DeliveryVi
     last_attempt: last ? withoutOutput(last) : null,
     next_attempt_at_ms: delivery.next_attempt_at_ms,
     finished_at_ms: delivery.finished_at_ms,
+    issue_id: delivery.issue_id ?? null,
     created_at: unixSeconds(delivery.created_at.getTime()),
     trace_id: delivery.trace === undefined ? null : traceIdOf(delivery.trace),
   };
@@ -213,7 +214,7 @@ async function countAll(
   const { redis, keys } = platform;
   if (selection.read !== null || selection.text !== null)
     return await countRead(platform, selection, LIMITS.deliveriesSearched.value);
-  const list = `all-deliveries-${[search.webhook_id, search.state, search.since, search.until].map(part => part ?? "").join("-")}`;
+  const list = `all-deliveries-${[search.webhook_id, search.issue_id, search.state, search.since, search.until].map(part => part ?? "").join("-")}`;
   return await countCached(
     limit =>
       limit === undefined ? countIndexed(platform, selection) : countUpTo(platform, selection, limit),

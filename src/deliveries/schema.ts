@@ -75,6 +75,10 @@ export const DeliveryView = Type.Object(
     last_attempt: Type.Union([AttemptView, Type.Null()]),
     next_attempt_at_ms: Nullable(Type.Integer()),
     finished_at_ms: Nullable(Type.Integer()),
+    issue_id: Type.Union([Type.String(), Type.Null()], {
+      description:
+        "The issue of its last failed attempt, also once it is delivered; null if none has failed.",
+    }),
     created_at: Type.Integer({ description: "Unix seconds." }),
     trace_id: Type.Union([Type.String(), Type.Null()], {
       description: "Its trace, the same for all attempts; null without one.",
@@ -164,6 +168,13 @@ export type DeliveryFilter = Static<typeof DeliveryFilter>;
 export const DeliverySelector = Type.Object({
   ...DeliveryFilter.properties,
   webhook_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  issue_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Only those whose last failed attempt is of it.",
+    }),
+  ),
   emitter_id: Type.Optional(
     Type.String({
       minLength: 1,

@@ -90,6 +90,7 @@ const example: EventTrace = {
       last_attempt: attempt,
       next_attempt_at_ms: 1_700_000_005_000,
       finished_at_ms: null,
+      issue_id: "iss_0CjBAEdW7fLq2ZpN",
       created_at: 1_700_000_000,
       trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
       attempts: [attempt],

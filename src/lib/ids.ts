@@ -34,6 +34,7 @@ export type IdPrefix =
   | "inv"
   | "rpl"
   | "al"
+  | "iss"
   | "apn"
   | "dyp";
 

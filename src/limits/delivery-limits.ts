@@ -64,6 +64,27 @@ export const DELIVERY_LIMITS = defineLimits({
     what: "URL of a webhook, and of a component's code",
     beyond: "400 `invalid`",
   },
+  issuesPerListener: {
+    value: 20,
+    unit: "count",
+    per: "webhook",
+    what: "kinds of errors that are told apart, each as an issue; an action's author may make up any number",
+    beyond: "further ones are one issue, `other`",
+  },
+  issueKept: {
+    value: 90 * 86_400_000,
+    unit: "ms",
+    per: "value",
+    what: "how long an issue is kept after its last failure",
+    beyond: "it is deleted",
+  },
+  issueQuietMs: {
+    value: 15 * 60_000,
+    unit: "ms",
+    per: "value",
+    what: "time without a failure after which an issue resolves itself, if its listener is active and does not fail",
+    beyond: "it is `resolved`, by `quiet`; a further failure opens it again",
+  },
   retryJobMs: {
     value: 120_000,
     unit: "ms",

@@ -10,7 +10,8 @@ import { EVENT_KEPT_SECONDS } from "./event.ts";
  * retry schedule is exhausted, the webhook is disabled or the payload is gone. `cancelled`: the webhook or the
  * subscription was deleted, or access was lost (docs/states.md#delivery).
  */
-export type DeliveryState = "pending" | "delivered" | "failed" | "cancelled";
+export const DELIVERY_STATES = ["pending", "delivered", "failed", "cancelled"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** One POST to the endpoint and its result. */
 export interface AttemptRecord {
@@ -88,6 +89,8 @@ export interface Delivery {
   in_flight_until_ms?: number;
   created_at: Date;
   finished_at_ms: number | null;
+  /** The issue that its last failed attempt counts for; absent without one. */
+  issue_id?: string;
   /** The trace context of its event. */
   trace?: string;
   /** How many listeners led to its event; absent for none. */
@@ -95,6 +98,9 @@ export interface Delivery {
   /** The function that its subscription had when the event was emitted; absent without one. */
   function_hash?: string;
 }
+
+/** Name of the index of deliveries with an issue. */
+export const ISSUE = "issue";
 
 /** Fields of a delivery that has ended, whatever its result. */
 export const NO_FURTHER_ATTEMPT = { next_attempt_at_ms: null, sweep_at_ms: null } as const;
@@ -113,7 +119,7 @@ export const Deliveries = collection<Delivery>(
       event_id: { type: String, required: true },
       event_name: { type: String, default: "" },
       event_score: { type: Number, default: 0 },
-      state: { type: String, required: true, enum: ["pending", "delivered", "failed", "cancelled"] },
+      state: { type: String, required: true, enum: DELIVERY_STATES },
       reason: { type: String, default: null },
       generation: { type: Number, required: true },
       retry_index: { type: Number, required: true },
@@ -125,6 +131,7 @@ export const Deliveries = collection<Delivery>(
       in_flight_until_ms: { type: Number, default: undefined },
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
+      issue_id: { type: String, default: undefined },
       trace: { type: String, default: undefined },
       hops: { type: Number, default: undefined },
       function_hash: { type: String, default: undefined },
@@ -148,6 +155,11 @@ export const Deliveries = collection<Delivery>(
     .index(
       { next_attempt_at_ms: 1 },
       { name: "due", partialFilterExpression: { state: "pending", next_attempt_at_ms: { $gt: 0 } } },
+    )
+    // What an issue is about; none of the deliveries that never failed.
+    .index(
+      { issue_id: 1, state: 1, _id: -1 },
+      { name: ISSUE, partialFilterExpression: { issue_id: { $gt: "" } } },
     )
     // The sweep finds pending deliveries that are overdue, also those of all accounts but some.
     .index({ state: 1, sweep_at_ms: 1, owner_id: 1 }, { partialFilterExpression: { state: "pending" } }),

@@ -7,6 +7,7 @@ export interface ReplayFilter {
   since?: number;
   until?: number;
   webhook_id?: string;
+  issue_id?: string;
   emitter_id?: string;
   event_name?: string;
   status?: string;

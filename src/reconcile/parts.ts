@@ -49,5 +49,6 @@ export const STEP_NAMES = [
   "failovers",
   "functions",
   "alerts",
+  "issues",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];

@@ -1,4 +1,5 @@
 import { beginAlertSweep } from "../alerts/send/sweep.ts";
+import { beginIssueSweep, ISSUES_BOUNDS } from "../deliveries/issues/sweep.ts";
 import { beginDeliverySweep } from "../deliveries/sweep.ts";
 import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
@@ -39,6 +40,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     failovers: () => beginFailoverSweep(platform),
     functions: () => beginFunctionSweep(platform),
     alerts: () => beginAlertSweep(platform),
+    issues: () => beginIssueSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {
     run_queues: RUN_QUEUES_BOUNDS,
@@ -46,6 +48,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     schedulers: TIMERS_BOUNDS,
     silent_emitters: SILENT_EMITTERS_BOUNDS,
     functions: FUNCTIONS_BOUNDS,
+    issues: ISSUES_BOUNDS,
   };
   return STEP_NAMES.map(name => ({
     name,

@@ -4,6 +4,7 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
+import { Issues } from "../models/issue.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Queued, Stores, Working } from "../platform.ts";
@@ -147,7 +148,7 @@ export async function listWebhooks(
 }
 
 /**
- * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and releases its permits. There may be very
+ * Deletes a webhook, its subscriptions and its issues in one transaction, then cancels its pending deliveries and releases its permits. There may be very
  * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
  * is due.
  */
@@ -161,6 +162,7 @@ export async function deleteWebhook(platform: Working, webhookId: string): Promi
     await Webhooks(platform.mongo).deleteOne({ _id: webhookId }, { session });
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
+    await Issues(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
   });
   await platform.routing.invalidate(webhook ? [webhook.owner_id, ...accounts] : accounts);
   await cancelDeliveries(platform, webhookId);

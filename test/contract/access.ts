@@ -21,6 +21,7 @@ export const REFERENCES: Record<string, string[]> = {
   emitter_id: ["source", "workflow"],
   listener_id: ["webhook", "destination", "source", "workflow"],
   webhook_id: ["webhook", "destination"],
+  issue_id: ["issue"],
 };
 /** An event and a subscription select among the caller's own deliveries, which may have come by another account's, or by one that ended. */
 export const NO_REFERENCE = new Set([

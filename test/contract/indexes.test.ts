@@ -205,6 +205,7 @@ describe("queries of the whole system", () => {
     await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false } });
     await api.expect(202, "DELETE", `/sources/${source.id}/events`);
     await until(async () => (await api.summaries(source.id)).length === 0, { what: "no events" });
+    await useIssues(api, webhook.id);
     await api.expect(202, "POST", `/webhooks/${webhook.id}/recover`, { body: { since: 0 } });
     const recovery = () => api.expect(200, "GET", `/webhooks/${webhook.id}/recover`);
     await until(async () => (await recovery()).state === "done", { what: "the recovery is done" });
@@ -212,6 +213,18 @@ describe("queries of the whole system", () => {
     await api.expect(204, "DELETE", `/sources/${source.id}`);
     const { runQueue } = world.system.worker;
     await until(async () => (await runQueue.length(source.id)) === 0, { what: "the source is cleaned up" });
+  }
+
+  /** Lists the issue of a delivery that failed once, and what it concerns. */
+  async function useIssues(api: Owner["api"], listener_id: string): Promise<void> {
+    const issues = (query: Record<string, string>) =>
+      api.expect(200, "GET", "/users/me/issues", { query: { listener_id, ...query } });
+    await until(async () => (await issues({})).length > 0, { what: "an issue" });
+    const [{ id: issue_id }] = await issues({ state: "open" });
+    const filters: Record<string, string>[] = [{}, { state: "delivered" }, { since: "1" }, { status: "5xx" }];
+    for (const query of filters) {
+      await api.expect(200, "GET", "/deliveries", { query: { issue_id, ...query } });
+    }
   }
 
   /** Does what the command line and the reconciler do. */

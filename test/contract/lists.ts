@@ -3,6 +3,7 @@ import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
+import { Issues } from "../../src/models/issue.ts";
 import { Invitations } from "../../src/models/organization.ts";
 import { Replays } from "../../src/models/replay.ts";
 import { RunRecords } from "../../src/models/run.ts";
@@ -90,6 +91,14 @@ const replays: Open = async (world, owner) => ({
   add: async () => (await THINGS.replay?.make(world, owner)) ?? "",
   remove: id => Replays(world.system.worker.mongo).deleteOne({ _id: id }),
 });
+
+const issues =
+  (pathOf: (owner: Owner) => string): Open =>
+  async (world, owner) => ({
+    path: pathOf(owner),
+    add: async () => (await THINGS.issue?.make(world, owner)) ?? "",
+    remove: id => Issues(world.system.worker.mongo).deleteOne({ _id: id }),
+  });
 
 /** Invitations to the organization, or to the user from new ones. */
 const invitations =
@@ -212,6 +221,8 @@ const LISTS: Record<string, Open> = {
   searchDeliveries: deliveries(() => "/deliveries"),
   listApiKeys: keys,
   listReplays: replays,
+  listMyIssues: issues(() => "/users/me/issues"),
+  listOrganizationIssues: issues(({ orgId }) => `/orgs/${orgId}/issues`),
   listMyInvitations: invitations(() => "/users/me/invitations"),
   listInvitations: invitations(({ orgId }) => `/orgs/${orgId}/invitations`),
   listSessions: made("session", "sessions", () => "/sessions"),

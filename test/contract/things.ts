@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { publishComponent } from "../../src/components/components.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
+import { issueIdOf } from "../../src/issues/cause.ts";
+import { issueCountsOf } from "../../src/issues/issue-counts.ts";
 import { eventScore, newId, newToken } from "../../src/lib/ids.ts";
 import { type Component, Components } from "../../src/models/component.ts";
 import { Connections } from "../../src/models/connection.ts";
@@ -124,6 +126,18 @@ const delivery: Make = async (world, owner) => {
   return found[0].id;
 };
 
+/** An issue of a webhook, as a delivery to it that fails makes one. */
+const issue: Make = async (world, owner) => {
+  const listenerId = await webhook(world, owner);
+  const { worker } = world.system;
+  const counts = issueCountsOf(worker);
+  const ownerId = owner.orgId ?? owner.api.userId;
+  const failed = { ownerId, listenerId, deliveryId: newId("dlv"), cause: "timeout", atMs: worker.clock() };
+  counts.note({ ...failed, status: null, error: "timeout: no response", isLast: true });
+  await counts.flush();
+  return issueIdOf(listenerId, "timeout");
+};
+
 const subscription: Make = async (world, owner) => {
   const [emitter_id, listener_id] = [await source(world, owner), await webhook(world, owner)];
   const query = { emitter_id, listener_id, ...orgQuery(owner) };
@@ -218,6 +232,7 @@ export const THINGS: Record<string, Thing> = {
   "auto subscription": { make: autoSubscription, prefix: "asub" },
   connection: { make: connection, prefix: "apn" },
   delivery: { make: delivery, prefix: "dlv" },
+  issue: { make: issue, prefix: "iss" },
   "API key": { make: apiKey, prefix: "key", isPersonal: true },
   invitation: { make: invitation, prefix: "inv", isPersonal: true },
   replay: {

@@ -429,6 +429,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   queueShards: "test/config.test.ts",
   liveRows: "test/store/activity.test.ts",
   alertsPerDay: "test/alerts/raise.test.ts",
+  issuesPerListener: "test/issues/issue-counts.test.ts",
+  issueQuietMs: "test/deliveries/issues/sweep.test.ts",
   failedRunsToAlert: "test/runs/source-health.test.ts",
   alertsPerMail: "test/alerts/send/send-mails.test.ts",
   mailsPerDay: "test/alerts/send/send-mails.test.ts",
@@ -462,6 +464,7 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   replayKept: "MongoDB deletes by a TTL index, once a minute",
   packageFiles: "it takes as many files of a package",
   alertKept: "MongoDB deletes by a TTL index, once a minute",
+  issueKept: "MongoDB deletes by a TTL index, once a minute",
   deliveryKeptMs: "MongoDB deletes by a TTL index, once a minute",
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };

@@ -31,6 +31,7 @@ const NOTHING = {
   failovers: 0,
   functions: 0,
   alerts: 0,
+  issues: 0,
 };
 
 describe("reconciling", () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Cluster } from "ioredis";
 import { type Config, readConfig } from "../../src/config.ts";
+import { issueCountsOf } from "../../src/issues/issue-counts.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { chooseDatabase, type Database, prepareDatabase, returnDatabase } from "./databases.ts";
 import { openSharedSandboxes } from "./shared-sandboxes.ts";
@@ -63,6 +64,7 @@ export async function openTestPlatform(
 async function destroy(platform: Platform, database: Database | undefined): Promise<void> {
   // Otherwise its counts would come back after the database is empty.
   await platform.activity.close();
+  await issueCountsOf(platform).close();
   await returnDatabase(platform.mongo, database);
   await dropKeys(platform);
   await platform.close();

@@ -8,6 +8,7 @@ import { Components } from "./resources/components.ts";
 import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
+import { Issues } from "./resources/issues.ts";
 import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
 import { Webhooks } from "./resources/webhooks.ts";
@@ -26,6 +27,7 @@ export class Headwater {
   readonly subscriptions: Subscriptions;
   readonly connections: Connections;
   readonly deliveries: Deliveries;
+  readonly issues: Issues;
   readonly workflows: Workflows;
   readonly alerts: Alerts;
   readonly #connection: Connection;
@@ -39,6 +41,7 @@ export class Headwater {
     this.subscriptions = new Subscriptions(this.#connection);
     this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
+    this.issues = new Issues(this.#connection);
     this.workflows = new Workflows(this.#connection);
     this.alerts = new Alerts(this.#connection);
   }

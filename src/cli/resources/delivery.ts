@@ -22,6 +22,7 @@ type Attempt = Schemas["DeliveryDetail"]["attempts"][number];
 interface SearchOptions extends ListOptions {
   state?: Delivery["state"];
   webhook?: string;
+  issue?: string;
   emitter?: string;
   event?: string;
   subscription?: string;
@@ -73,6 +74,7 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
           RECEIVERS,
         ),
       )
+      .option("--issue <issue>", "only those whose last failed attempt is of this issue")
       .addOption(new NamedOption("--emitter <emitter>", "only events of this source or workflow", EMITTERS))
       .option("--event <id>", "only this event, by its id")
       .addOption(
@@ -99,10 +101,12 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
 };
 
 async function queryOf(client: Headwater, options: SearchOptions) {
-  const { state, webhook, emitter, event, subscription, channel, status, since, until, text } = options;
+  const { state, webhook, issue, emitter, event, subscription, channel, status, since, until, text } =
+    options;
   return {
     ...(state !== undefined && { state }),
     ...(webhook !== undefined && { webhook_id: (await findReceiver(client, webhook)).id }),
+    ...(issue !== undefined && { issue_id: issue }),
     ...(emitter !== undefined && { emitter_id: await findEmitterId(client, emitter) }),
     ...(event !== undefined && { event_id: event }),
     ...(subscription !== undefined && { subscription_id: subscription }),
@@ -154,6 +158,7 @@ function detailOf(delivery: Schemas["DeliveryDetail"]): string {
     emitter: delivery.emitter_id,
     event: delivery.event_id,
     channel: delivery.event_name,
+    issue: delivery.issue_id ?? undefined,
     "next attempt": state === "pending" && due !== null ? timeOf(due) : undefined,
     created: timeOf(delivery.created_at * 1000),
   });

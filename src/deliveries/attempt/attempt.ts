@@ -1,4 +1,5 @@
 import type { EndpointResponse, Message } from "../../destinations/message.ts";
+import { issueCountsOf } from "../../issues/issue-counts.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Calling, Observed, Stores } from "../../platform.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts";
@@ -19,6 +20,8 @@ export interface Attempted {
   decision: Decision;
   /** When the response had arrived. */
   nowMs: number;
+  /** Why it failed, as its issue names it; null for a success. */
+  cause: string | null;
 }
 
 /**
@@ -41,7 +44,14 @@ export async function makeAttempt(
   platform.metrics.observe("delivery_duration_seconds", response.latencyMs / 1000, {
     outcome: decision.kind,
   });
-  return { number: message.attempt, startedAtMs, response, decision, nowMs };
+  return {
+    number: message.attempt,
+    startedAtMs,
+    response,
+    decision,
+    nowMs,
+    cause: await findCause(platform, webhook, response),
+  };
 }
 
 function decideFor(
@@ -63,18 +73,28 @@ function decideFor(
  * Returns an attempt that failed because the subscription's function did: nothing was sent, so the endpoint's health stays
  * as it is, but the retry schedule goes on, so that a corrected function delivers the event (docs/functions.md).
  */
-export function failedAttempt(
+export async function failedAttempt(
   platform: Stores & Observed,
   webhook: Webhook,
   { number, retryIndex, startedAtMs, error }: Unsendable,
   options: RetryOptions,
-): Attempted {
+): Promise<Attempted> {
   const nowMs = platform.clock();
   const latencyMs = nowMs - startedAtMs;
   const response = { status: null, latencyMs, error, response: "", retryAfter: null, timedOut: false };
   const decision = decideFor(platform, webhook, { response, retryIndex, nowMs }, options);
   platform.metrics.count("deliveries_total", { outcome: decision.kind });
-  return { number, startedAtMs, response, decision, nowMs };
+  const cause = await findCause(platform, webhook, response);
+  return { number, startedAtMs, response, decision, nowMs, cause };
+}
+
+/** Why an attempt failed; a success asks nothing. */
+async function findCause(
+  platform: Stores,
+  { _id }: Webhook,
+  response: EndpointResponse,
+): Promise<string | null> {
+  return response.error === null ? null : await issueCountsOf(platform).causeOf(_id, response);
 }
 
 /** An attempt that had nothing to send. */

@@ -1,3 +1,5 @@
+import { issueIdOf } from "../../issues/cause.ts";
+import { issueCountsOf } from "../../issues/issue-counts.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/lists.ts";
 import {
@@ -32,6 +34,7 @@ export interface ToRecord extends Attempted {
 export async function recordLaterAttempts(platform: Working, attempted: ToRecord[]): Promise<boolean[]> {
   const recorded = await writeAttempts(platform, attempted);
   failpoint("retry-recorded");
+  countFailures(platform, attempted);
   const rows = attempted.filter((_, i) => recorded[i]).map(one => rowAfter(platform, one));
   await goOn(platform, rows);
   return recorded;
@@ -95,6 +98,23 @@ const rowAfter = (platform: Working, one: ToRecord): Delivery => ({
   retry_index: one.delivery.retry_index + 1,
 });
 
+/** Counts those that failed for their issues. */
+function countFailures(platform: Stores, attempted: ToRecord[]): void {
+  for (const { delivery, cause, response, decision, nowMs } of attempted) {
+    if (cause === null) continue;
+    issueCountsOf(platform).note({
+      ownerId: delivery.owner_id,
+      listenerId: delivery.webhook_id,
+      deliveryId: delivery._id,
+      cause,
+      atMs: nowMs,
+      status: response.status,
+      error: response.error ?? "",
+      isLast: decision.kind === "failed",
+    });
+  }
+}
+
 /** Notes attempts that were recorded, and has webhooks drained when the next ones are due, unless they are far away. */
 async function goOn(platform: Working, rows: Delivery[]): Promise<void> {
   for (const row of rows) noteAttempt(platform, row);
@@ -109,6 +129,11 @@ export async function recordFirstAttempts(platform: Working, attempted: ToRecord
   const rows = attempted.map(one => rowAfter(platform, one));
   const inserted = await insertNew(platform, rows);
   failpoint("first-attempts-recorded");
+  const isNew = new Set(inserted.map(({ _id }) => _id));
+  countFailures(
+    platform,
+    attempted.filter(({ delivery }) => isNew.has(delivery._id)),
+  );
   await goOn(platform, inserted);
 }
 
@@ -132,11 +157,13 @@ function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): A
   };
 }
 
-function fieldsAfter(platform: Stores, { decision, nowMs }: ToRecord): Partial<Delivery> {
+function fieldsAfter(platform: Stores, { delivery, decision, nowMs, cause }: ToRecord): Partial<Delivery> {
+  const issue = cause !== null && { issue_id: issueIdOf(delivery.webhook_id, cause) };
   if (decision.kind === "retry") {
-    return { trigger: "schedule", ...dueFields(platform, decision.delayMs, nowMs) };
+    return { ...issue, trigger: "schedule", ...dueFields(platform, decision.delayMs, nowMs) };
   }
   return {
+    ...issue,
     state: decision.kind,
     reason: decision.kind === "failed" ? decision.reason : null,
     ...NO_FURTHER_ATTEMPT,

@@ -14,7 +14,7 @@ const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Typ
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
 
-const ReplayView = Type.Object(
+export const ReplayView = Type.Object(
   {
     id: OrNull(Type.String(), "`rpl_…`; null for a `dry_run`."),
     state: Type.Union(
@@ -49,7 +49,8 @@ const ReplayView = Type.Object(
 );
 type ReplayView = Static<typeof ReplayView>;
 
-const present = ({ _id, state, filter, ...replay }: Replay): ReplayView => ({
+/** Returns a replay as its account sees it. */
+export const presentReplay = ({ _id, state, filter, ...replay }: Replay): ReplayView => ({
   id: _id,
   state,
   count: replay.count,
@@ -62,7 +63,7 @@ const present = ({ _id, state, filter, ...replay }: Replay): ReplayView => ({
   finished_at_ms: replay.finished_at_ms,
 });
 
-const example: ReplayView = {
+export const exampleReplay: ReplayView = {
   id: "rpl_0CjBCw8Ut7KqZ4xM",
   state: "running",
   count: 12,
@@ -96,9 +97,9 @@ export const replayRoutes = [
     response: accepted(202, ReplayView),
     alsoStatus: 200,
     errors: ["not-found", "conflict"],
-    example: { body: { state: "failed", since: 1_700_000_000 }, response: example },
+    example: { body: { state: "failed", since: 1_700_000_000 }, response: exampleReplay },
     handler: async ({ deps, body: { dry_run, ...filter }, owner, owners, ctx }) => {
-      if (!dry_run) return present(await startReplay(deps, { owner, owners, where: "body" }, filter));
+      if (!dry_run) return presentReplay(await startReplay(deps, { owner, owners, where: "body" }, filter));
       ctx.status = 200;
       const { count, isExact } = await countReplay(deps, { owner, owners, where: "body" }, filter);
       return {
@@ -124,8 +125,8 @@ export const replayRoutes = [
     description: "The newest first, with their progress.",
     access: { kind: "owner" },
     response: page(200, ReplayView),
-    example: { response: example },
-    handler: async ({ deps, owner, page }) => mapPage(await listReplays(deps, owner, page), present),
+    example: { response: exampleReplay },
+    handler: async ({ deps, owner, page }) => mapPage(await listReplays(deps, owner, page), presentReplay),
   }),
   route({
     method: "GET",
@@ -136,8 +137,8 @@ export const replayRoutes = [
     description: "How many deliveries it has found and sent so far, and whether it has ended.",
     access: ownReplay,
     response: data(200, ReplayView),
-    example: { params, response: { ...example, replayed: 12, state: "done" } },
-    handler: async ({ resource }) => present(resource),
+    example: { params, response: { ...exampleReplay, replayed: 12, state: "done" } },
+    handler: async ({ resource }) => presentReplay(resource),
   }),
   route({
     method: "DELETE",

@@ -4,7 +4,7 @@ import { invalidField, notFound } from "../../lib/errors.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 import { wordsOfText } from "../../lib/payload-words.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import { DELIVERY_STATES, Deliveries, type Delivery, ISSUE } from "../../models/delivery.ts";
 import { Sources } from "../../models/source.ts";
 import { Workflows } from "../../models/workflow.ts";
 import type { Platform, Stores } from "../../platform.ts";
@@ -34,7 +34,8 @@ export async function selectDeliveries(
   { owner, owners, where = "query" }: SearchScope,
   search: DeliverySelector,
 ): Promise<Selection> {
-  const { state, since, until, emitter_id, event_id, subscription_id, event_name, status, text } = search;
+  const { state, since, until, issue_id, emitter_id, event_id, subscription_id, event_name, status, text } =
+    search;
   if (until !== undefined && since !== undefined && until < since)
     throw invalidField(where, "until", "must not be before since");
   if (emitter_id !== undefined && !(await isOwnEmitter(mongo, emitter_id, owners))) throw notFound("emitter");
@@ -52,7 +53,12 @@ export async function selectDeliveries(
   };
   return {
     webhooks: await webhooksOf(mongo, search, { owner, owners }),
-    indexed: { ...(state && { state }), ...(ranges.length > 0 && { $and: ranges }) },
+    indexed: {
+      ...(state && { state }),
+      // Its index has the deliveries by state.
+      ...(issue_id !== undefined && { issue_id, state: state ?? { $in: DELIVERY_STATES } }),
+      ...(ranges.length > 0 && { $and: ranges }),
+    },
     read: Object.keys(read).length > 0 ? read : null,
     text:
       text === undefined
@@ -107,10 +113,11 @@ function lastStatusIs(status: string) {
 }
 
 /** Returns a filter that selects by index, for at most `MERGED` webhooks: so many MongoDB reads in order. */
-export const filterOf = (webhookIds: string[], { indexed }: Selection): QueryFilter<Delivery> => ({
-  webhook_id: { $in: webhookIds },
-  ...indexed,
-});
+export function filterOf(webhookIds: string[], { indexed }: Selection): QueryFilter<Delivery> {
+  // An issue is of one of them only, and has an index of its own.
+  if (indexed.issue_id !== undefined && webhookIds.length > 0) return indexed;
+  return { webhook_id: { $in: webhookIds }, ...indexed };
+}
 
 /** Returns the filters that select by index, for all webhooks. */
 export async function indexedFilters(selection: Selection): Promise<QueryFilter<Delivery>[]> {
@@ -123,8 +130,10 @@ export async function indexedFilters(selection: Selection): Promise<QueryFilter<
 }
 
 /** The index that has the webhooks' deliveries in order: with few of them, MongoDB might sort instead. */
-export const indexOf = ({ state }: QueryFilter<Delivery>): Record<string, 1 | -1> =>
-  state === undefined ? { webhook_id: 1, _id: -1 } : { webhook_id: 1, state: 1, _id: -1 };
+export const indexOf = ({ state, issue_id }: QueryFilter<Delivery>): Record<string, 1 | -1> | string => {
+  if (issue_id !== undefined) return ISSUE;
+  return state === undefined ? { webhook_id: 1, _id: -1 } : { webhook_id: 1, state: 1, _id: -1 };
+};
 
 /** A part of what a selection finds. `isEnd` is true if nothing follows in the direction of the page. */
 interface Part extends Omit<Page<Delivery>, "totalCount"> {

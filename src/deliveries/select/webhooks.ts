@@ -1,6 +1,7 @@
 import { notFound } from "../../lib/errors.ts";
 import { eventMs, firstIdAt } from "../../lib/ids.ts";
 import { Deliveries } from "../../models/delivery.ts";
+import { Issues } from "../../models/issue.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
@@ -15,18 +16,20 @@ export const idsOfEvent = (eventId: string): { $gte: string; $lt: string } => ({
 });
 
 /**
- * Returns the webhooks whose deliveries are searched: the one that is named, or those that the event or the subscription of the
- * search can have reached, or all of the account. Throws `not-found` for a webhook of none of the accounts.
+ * Returns the webhooks whose deliveries are searched: the one that is named or that has the issue, or those that the event or the subscription of the
+ * search can have reached, or all of the account. Throws `not-found` for a webhook or an issue of none of the accounts.
  */
 export async function webhooksOf(
   mongo: Platform["mongo"],
-  { webhook_id, event_id, subscription_id }: DeliverySelector,
+  { webhook_id, issue_id, event_id, subscription_id }: DeliverySelector,
   { owner, owners }: SearchScope,
 ): Promise<SearchedWebhooks> {
-  if (webhook_id !== undefined) {
-    if (!(await Webhooks(mongo).exists({ _id: webhook_id, owner_id: { $in: owners } })))
-      throw notFound("webhook");
-    return { owner, first: [webhook_id], hasMore: false, all: async () => [webhook_id] };
+  const listenerId = issue_id === undefined ? undefined : await listenerOf(mongo, issue_id, owners);
+  const wanted = webhook_id ?? listenerId;
+  if (wanted !== undefined) {
+    if (!(await Webhooks(mongo).exists({ _id: wanted, owner_id: { $in: owners } }))) throw notFound("webhook");
+    const first = listenerId === undefined || listenerId === wanted ? [wanted] : [];
+    return { owner, first, hasMore: false, all: async () => first };
   }
   const reached =
     event_id !== undefined
@@ -67,6 +70,15 @@ export async function searchedAmong(
     .find({ _id: { $in: [...new Set(ids)] }, owner_id: owner }, { _id: 1 })
     .lean();
   return new Set(found.map(({ _id }) => _id));
+}
+
+/** Returns the listener of an issue. Throws `not-found` for an issue of none of the accounts. */
+async function listenerOf(mongo: Platform["mongo"], issueId: string, owners: string[]): Promise<string> {
+  const issue = await Issues(mongo)
+    .findOne({ _id: issueId, owner_id: { $in: owners } }, { listener_id: 1 })
+    .lean();
+  if (!issue) throw notFound("issue");
+  return issue.listener_id;
 }
 
 /** Reads the deliveries of one millisecond, those of other accounts too: an index of events would cost every delivery a write. */

@@ -1,3 +1,4 @@
+import { issueCountsOf } from "../../issues/issue-counts.ts";
 import { createBatcher, LINGER } from "../../lib/batcher.ts";
 import { settlesWithin } from "../../lib/time.ts";
 import type { Delivery } from "../../models/delivery.ts";
@@ -29,6 +30,8 @@ import { openTransform } from "./transform.ts";
 
 /** How long a stopping worker waits for Redis to take its permits back. */
 const RELEASE_MS = 500;
+/** And for MongoDB to take its last counts of issues. */
+const LAST_ISSUES_MS = 1000;
 
 type Schemas = { [Name in keyof typeof deliveries.jobs]: (typeof deliveries.jobs)[Name]["schema"] };
 
@@ -87,6 +90,7 @@ export function openDeliveriesHandler(
     },
     async close(deadlineMs) {
       await shared.detached.close(deadlineMs);
+      await settlesWithin(issueCountsOf(platform).close(), LAST_ISSUES_MS);
       // If Redis is away, the permits expire.
       await settlesWithin(
         shared.permitCache.close().catch(() => undefined),

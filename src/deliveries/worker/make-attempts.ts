@@ -205,7 +205,7 @@ async function transform(
     return await record(
       platform,
       attempt,
-      failedAttempt(platform, attempt.webhook, unsendable, shared),
+      await failedAttempt(platform, attempt.webhook, unsendable, shared),
       shared,
     );
   }

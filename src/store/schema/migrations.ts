@@ -15,6 +15,7 @@ import { typesOfComponents } from "./migrations/0013-types-of-components.ts";
 import { bundleParts } from "./migrations/0014-bundle-parts.ts";
 import { bundlesInParts } from "./migrations/0015-bundles-in-parts.ts";
 import { filtersOfLists } from "./migrations/0016-filters-of-lists.ts";
+import { issues } from "./migrations/0017-issues.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   bundleParts,
   bundlesInParts,
   filtersOfLists,
+  issues,
 ];
 
 /** The schema that this release needs. */

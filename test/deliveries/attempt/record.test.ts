@@ -24,6 +24,7 @@ describe("the records of attempts that end at the same time", () => {
     ...{ delivery, decision, number: 1 },
     startedAtMs: 1_700_000_000_000,
     nowMs: 1_700_000_000_010,
+    cause: null,
     response: { status: 200, latencyMs: 10, error: null, response: "", retryAfter: null, timedOut: false },
   });
   const cancel = (_id = "") =>
