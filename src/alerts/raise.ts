@@ -40,7 +40,7 @@ export async function raiseAlert(
   const { mongo, clock, metrics, log } = platform;
   const now = clock();
   const _id = derivedId("al", sinceMs, ownerId, type, subject?.id ?? "", part);
-  const most = LIMITS.alertsPerDay.value;
+  const most = mostToday(type);
   const today = { owner_id: ownerId, at_ms: { $gte: now - (now % DAY_MS) } };
   const raised = await Alerts(mongo)
     .countDocuments(today)
@@ -74,6 +74,10 @@ export async function raiseAlert(
   if (isNew) metrics.count("alerts_raised_total", { type });
   return isNew;
 }
+
+/** How many an account may have had today for one of this type to be raised. */
+const mostToday = (type: AlertType): number =>
+  (type === "delivery.failed" ? LIMITS.deliveryAlertsPerDay : LIMITS.alertsPerDay).value;
 
 /** The channel on which an account emits its alerts; no other emitter has it (docs/alerts.md). */
 export const ALERTS = "$alerts";

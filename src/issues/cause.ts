@@ -29,3 +29,10 @@ export function causeOf(listenerId: string, { status, error }: Outcome): string 
 /** Returns the id of the issue of a listener with this cause. Issues sort by the age of their listeners. */
 export const issueIdOf = (listenerId: string, cause: string): string =>
   derivedId("iss", timeOfId(listenerId) ?? 0, listenerId, cause);
+
+/** What alerts say of an issue; nothing of one that is not known. */
+export const issueDetails = (
+  listenerId: string,
+  cause: string | null,
+): { issue_id?: string; cause?: string } =>
+  cause === null ? {} : { issue_id: issueIdOf(listenerId, cause), cause };

@@ -9,6 +9,13 @@ export const ALERT_LIMITS = defineLimits({
     what: "alerts that are raised",
     beyond: "no more are raised until midnight (UTC), which `alerts_suppressed_total` counts",
   },
+  deliveryAlertsPerDay: {
+    value: 100,
+    unit: "per day",
+    per: "account",
+    what: "alerts after which no `delivery.failed` is raised, so that those leave room for all others",
+    beyond: "no more of them are raised until midnight (UTC), which `alerts_suppressed_total` counts",
+  },
   alertKept: {
     value: 30 * 86_400_000,
     unit: "ms",

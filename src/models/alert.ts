@@ -7,6 +7,7 @@ export const ALERT_TYPES = [
   "webhook.will_be_disabled",
   "webhook.disabled",
   "webhook.recovered",
+  "delivery.failed",
   "source.failing",
   "source.recovered",
   "connection.broken",

@@ -1,4 +1,5 @@
 import { type NewAlert, raiseAlert } from "../alerts/raise.ts";
+import { issueDetails } from "../issues/cause.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Observed, Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
@@ -61,9 +62,13 @@ export async function noteSuccess(platform: Stores & Observed, webhook: Webhook)
  * Records a failed attempt, and alerts the owner once the webhook has failed for a while (docs/alerts.md). A webhook without
  * a success for `config.deliveries.disableAfterMs` is disabled, and its owner sees the reason
  * (docs/states.md#webhook-health). Time counts, not the number of failures, because a busy webhook has many of those in a
- * short outage.
+ * short outage. `cause`: that of the attempt, which the alert names.
  */
-export async function noteFailure(platform: Stores & Observed, webhook: Webhook): Promise<void> {
+export async function noteFailure(
+  platform: Stores & Observed,
+  webhook: Webhook,
+  cause: string | null = null,
+): Promise<void> {
   const now = platform.clock();
   const { failing_since_ms: sinceMs } = webhook;
   if (sinceMs === null) {
@@ -76,19 +81,29 @@ export async function noteFailure(platform: Stores & Observed, webhook: Webhook)
     return;
   }
   if (now - sinceMs < platform.config.deliveries.disableAfterMs) {
-    await alertOfFailures(platform, webhook, sinceMs, now);
+    await alertOfFailures(platform, webhook, { sinceMs, now, cause });
     return;
   }
   const since = new Date(sinceMs).toISOString();
   // Only if `failing_since_ms` has not changed, so that a success in between keeps the webhook enabled.
   const ifStill = { failing_since_ms: sinceMs };
-  await disable(platform, webhook, ifStill, `every attempt has failed since ${since}`);
+  await disable(platform, webhook, ifStill, { reason: `every attempt has failed since ${since}`, cause });
 }
 
 /** Disables a webhook whose endpoint returned 410 Gone, which means that it must not be called again. */
-export async function disableGone(platform: Stores & Observed, webhook: Webhook): Promise<void> {
+export async function disableGone(
+  platform: Stores & Observed,
+  webhook: Webhook,
+  cause: string | null = null,
+): Promise<void> {
   // The owner may have changed the url since, and only the old one is gone.
-  await disable(platform, webhook, { url: webhook.url }, "the endpoint returned 410 Gone");
+  await disable(platform, webhook, { url: webhook.url }, { reason: "the endpoint returned 410 Gone", cause });
+}
+
+/** Why the platform disables a webhook, and the cause of the attempt that led to it. */
+interface DisabledBecause {
+  reason: string;
+  cause: string | null;
 }
 
 /** Disables an active webhook for which `ifStill` holds, and alerts its owner: both, or neither. */
@@ -96,16 +111,16 @@ async function disable(
   platform: Stores & Observed,
   webhook: Webhook,
   ifStill: Partial<Webhook>,
-  reason: string,
+  why: DisabledBecause,
 ): Promise<void> {
   await transaction(platform.mongo, async session => {
     const { modifiedCount } = await Webhooks(platform.mongo).updateOne(
       { _id: webhook._id, active: true, ...ifStill },
-      { $set: { active: false, disabled_reason: reason } },
+      { $set: { active: false, disabled_reason: why.reason } },
       { session },
     );
     if (modifiedCount === 1) {
-      await raiseAlert(platform, disabledAlert(webhook, reason, platform.clock()), session);
+      await raiseAlert(platform, disabledAlert(webhook, why, platform.clock()), session);
     }
   });
   await platform.routing.invalidate([webhook.owner_id]);
@@ -124,8 +139,7 @@ function stageAfter({ config }: Stores, failedMs: number): HealthStage | 0 {
 async function alertOfFailures(
   platform: Stores & Observed,
   webhook: Webhook,
-  sinceMs: number,
-  now: number,
+  { sinceMs, now, cause }: { sinceMs: number; now: number; cause: string | null },
 ): Promise<void> {
   const stage = stageAfter(platform, now - sinceMs);
   const before = webhook.alerted ?? null;
@@ -145,7 +159,9 @@ async function alertOfFailures(
         { $set: { alerted } },
         { session },
       );
-      if (modifiedCount === 1) await raiseAlert(platform, failingAlert(platform, webhook, alerted), session);
+      if (modifiedCount === 1) {
+        await raiseAlert(platform, failingAlert(platform, webhook, { ...alerted, cause }), session);
+      }
     });
   } catch (error) {
     webhook.alerted = before;
@@ -159,8 +175,8 @@ type HealthStage = 1 | 2;
 type Shown = Pick<Webhook, "_id" | "owner_id" | "name">;
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
-/** Not its url, which may hold a secret. */
-const nameOf = ({ _id, name }: Shown) => {
+/** Returns how alerts call a webhook or destination: not by its url, which may hold a secret. */
+export const describeListener = ({ _id, name }: Pick<Shown, "_id" | "name">): string => {
   const kind = _id.startsWith("wh_") ? "webhook" : "destination";
   return name ? `${kind} "${name}" (${_id})` : `${kind} ${_id}`;
 };
@@ -170,26 +186,30 @@ const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject:
 function failingAlert(
   { config }: Stores,
   webhook: Shown,
-  { since_ms, stage }: { since_ms: number; stage: HealthStage },
+  { since_ms, stage, cause }: { since_ms: number; stage: HealthStage; cause: string | null },
 ): NewAlert {
   const disabledAt = since_ms + config.deliveries.disableAfterMs;
-  const failed = `every attempt to deliver to ${nameOf(webhook)} has failed since ${timeOf(since_ms)}`;
+  const failed = `every attempt to deliver to ${describeListener(webhook)} has failed since ${timeOf(since_ms)}`;
   return {
     ...about(webhook),
     type: stage === 1 ? "webhook.failing" : "webhook.will_be_disabled",
     sinceMs: since_ms,
     message: `${failed}; a failure after ${timeOf(disabledAt)} disables it`,
-    details: { failing_since_ms: since_ms, will_be_disabled_at_ms: disabledAt },
+    details: {
+      failing_since_ms: since_ms,
+      will_be_disabled_at_ms: disabledAt,
+      ...issueDetails(webhook._id, cause),
+    },
   };
 }
 
 /** Returns the alert of a webhook that the platform disabled now. */
-const disabledAlert = (webhook: Shown, reason: string, nowMs: number): NewAlert => ({
+const disabledAlert = (webhook: Shown, { reason, cause }: DisabledBecause, nowMs: number): NewAlert => ({
   ...about(webhook),
   type: "webhook.disabled",
   sinceMs: nowMs,
-  message: `${nameOf(webhook)} was disabled: ${reason}; nothing is sent to it until you enable it`,
-  details: { reason },
+  message: `${describeListener(webhook)} was disabled: ${reason}; nothing is sent to it until you enable it`,
+  details: { reason, ...issueDetails(webhook._id, cause) },
 });
 
 /** Returns the alert of a webhook that works again. */
@@ -197,6 +217,6 @@ const recoveredAlert = (webhook: Shown, sinceMs: number): NewAlert => ({
   ...about(webhook),
   type: "webhook.recovered",
   sinceMs,
-  message: `${nameOf(webhook)} works again; it had failed since ${timeOf(sinceMs)}`,
+  message: `${describeListener(webhook)} works again; it had failed since ${timeOf(sinceMs)}`,
   details: { failing_since_ms: sinceMs },
 });

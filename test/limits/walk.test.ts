@@ -429,6 +429,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   queueShards: "test/config.test.ts",
   liveRows: "test/store/activity.test.ts",
   alertsPerDay: "test/alerts/raise.test.ts",
+  deliveryAlertsPerDay: "test/deliveries/attempt/failed-alert.test.ts",
   issuesPerListener: "test/issues/issue-counts.test.ts",
   issueQuietMs: "test/deliveries/issues/sweep.test.ts",
   failedRunsToAlert: "test/runs/source-health.test.ts",

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { issueIdOf } from "../../src/issues/cause.ts";
 import { Alerts } from "../../src/models/alert.ts";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../src/webhooks/health.ts";
@@ -62,6 +63,26 @@ describe("the alerts of a webhook", () => {
       message: `every attempt to deliver to webhook "orders" (${id}) has failed since 2026-11-02T03:04:05.000Z; a failure after 2026-11-07T03:04:05.000Z disables it`,
     });
     expect(JSON.stringify(raised)).not.to.contain("secret");
+  });
+
+  it("name the issue, if the attempt had a cause", async () => {
+    const failing = async () => noteFailure(platform, await stored(), "status:503");
+    await failing();
+    now += 3 * MINUTE;
+    await failing();
+    now += 1;
+    await disableGone(platform, await stored(), "status:410");
+    const details = (await alerts()).map(alert => alert.details);
+    expect(details).to.deep.equal([
+      {
+        ...{ failing_since_ms: START, will_be_disabled_at_ms: START + 5 * DAY },
+        ...{ issue_id: issueIdOf(id, "status:503"), cause: "status:503" },
+      },
+      {
+        reason: "the endpoint returned 410 Gone",
+        ...{ issue_id: issueIdOf(id, "status:410"), cause: "status:410" },
+      },
+    ]);
   });
 
   it("are raised once, however many processes see it fail at the same time", async () => {

@@ -38,20 +38,14 @@ export async function makeAttempt(
   const response = await sendTraced(platform, webhook, message, signal, startedAtMs);
   const nowMs = platform.clock();
   const decision = decideFor(platform, webhook, { response, retryIndex, nowMs }, options);
+  const cause = await findCause(platform, webhook, response);
   // Before the record: the webhook's health decides how many permits it has.
-  await updateHealth(platform, webhook, response, decision);
+  await updateHealth(platform, webhook, { response, decision, cause });
   platform.metrics.count("deliveries_total", { outcome: decision.kind });
   platform.metrics.observe("delivery_duration_seconds", response.latencyMs / 1000, {
     outcome: decision.kind,
   });
-  return {
-    number: message.attempt,
-    startedAtMs,
-    response,
-    decision,
-    nowMs,
-    cause: await findCause(platform, webhook, response),
-  };
+  return { number: message.attempt, startedAtMs, response, decision, nowMs, cause };
 }
 
 function decideFor(
@@ -140,10 +134,9 @@ function errorTypeOf({ status, error }: EndpointResponse): string | undefined {
 async function updateHealth(
   platform: Calling,
   webhook: Webhook,
-  response: EndpointResponse,
-  decision: Decision,
+  { response, decision, cause }: Pick<Attempted, "response" | "decision" | "cause">,
 ): Promise<void> {
   if (decision.kind === "delivered") await noteSuccess(platform, webhook);
-  else if (response.status === 410) await disableGone(platform, webhook);
-  else await noteFailure(platform, webhook);
+  else if (response.status === 410) await disableGone(platform, webhook, cause);
+  else await noteFailure(platform, webhook, cause);
 }

@@ -14,6 +14,7 @@ import type { Observed, Stores, Working } from "../../platform.ts";
 import { insertMissing } from "../../store/connections/mongo.ts";
 import { countDrop, type DropReason } from "../../store/events/drops.ts";
 import type { Attempted } from "./attempt.ts";
+import { alertOfExhausted } from "./failed-alert.ts";
 import { drainWhenDue, dueFields } from "./next-attempt.ts";
 import type { UnsentReason } from "./prepare.ts";
 
@@ -32,6 +33,7 @@ export interface ToRecord extends Attempted {
  * moved on (a manual retry, a cancellation); then only the attempt is recorded. Safe to repeat after a failure.
  */
 export async function recordLaterAttempts(platform: Working, attempted: ToRecord[]): Promise<boolean[]> {
+  await alertOfExhausted(platform, attempted);
   const recorded = await writeAttempts(platform, attempted);
   failpoint("retry-recorded");
   countFailures(platform, attempted);
@@ -126,6 +128,7 @@ async function goOn(platform: Working, rows: Delivery[]): Promise<void> {
  * are drained when the next attempts of those that failed are due.
  */
 export async function recordFirstAttempts(platform: Working, attempted: ToRecord[]): Promise<void> {
+  await alertOfExhausted(platform, attempted);
   const rows = attempted.map(one => rowAfter(platform, one));
   const inserted = await insertNew(platform, rows);
   failpoint("first-attempts-recorded");

@@ -137,6 +137,20 @@ describe("issues", () => {
     expect(receiver.requests).to.have.length(0);
   });
 
+  it("are what the alert of a delivery without a retry left is about, of which there is one an hour", async () => {
+    const id = await listener();
+    receiver.script(500);
+    await publish(1, 2);
+    const { id: issue } = await issueWith({ failed_deliveries: 2 });
+    const [{ event }, ...others] = await until(async () => {
+      const found = await api.expect(200, "GET", "/users/me/$alerts/event_summaries");
+      return found.length > 0 && found;
+    });
+    expect(others.length, "two if the hour ended in between").to.be.lessThan(2);
+    expect(event).to.deep.include({ type: "delivery.failed", subject: { id, name: "orders" } });
+    expect(event.details).to.include({ issue_id: issue, cause: "status:500" });
+  });
+
   it("go with their listener, and are nobody else's", async () => {
     const id = await listener();
     receiver.script(500);
