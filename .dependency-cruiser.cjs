@@ -53,6 +53,7 @@ const ORDER = [
   "runs",
   "search",
   "activity",
+  "attention",
   "ingress",
   "alerts/send",
   "reconcile",

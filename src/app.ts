@@ -11,6 +11,7 @@ import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import { alertRoutes } from "./alerts/send/routes.ts";
+import { attentionRoutes } from "./attention/routes.ts";
 import { additionalPropsRoutes, configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -85,6 +86,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...workflowRoutes,
   ...searchRoutes,
   ...activityRoutes,
+  ...attentionRoutes,
   ...userRoutes,
   ...sessionRoutes,
   ...openIdRoutes,

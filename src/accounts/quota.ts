@@ -139,7 +139,7 @@ interface Use {
   most: number;
 }
 /** The first share, in percent, of which an account is alerted. */
-const FIRST = 80;
+export const FIRST_QUOTA_PERCENT = 80;
 
 /** Alerts that this process raised or found raised: an account near its quota is not looked up for each run. */
 const known = new LRUCache<string, true>({ max: 10_000 });
@@ -180,8 +180,8 @@ function notePublished(platform: Stores & Observed, ownerId: string, used: numbe
 }
 
 function note(platform: Stores & Observed, ownerId: string, use: Use, holds: () => Promise<boolean>): void {
-  if (use.used * 100 < use.most * FIRST) return;
-  const percent = use.used >= use.most ? 100 : FIRST;
+  if (use.used * 100 < use.most * FIRST_QUOTA_PERCENT) return;
+  const percent = use.used >= use.most ? 100 : FIRST_QUOTA_PERCENT;
   const now = platform.clock();
   const dayMs = now - (now % DAY_MS);
   const key = `${ownerId} ${use.quota} ${percent} ${dayMs}`;

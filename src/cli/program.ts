@@ -28,6 +28,7 @@ import {
   whoamiCommand,
 } from "./remote/server-commands.ts";
 import { alertCommands } from "./resources/alert.ts";
+import { attentionCommand } from "./resources/attention.ts";
 import { savedComponentCommands } from "./resources/component.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
@@ -136,6 +137,7 @@ export function createProgram(): Command {
   workflowCommands(program, tools);
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
+  attentionCommand(program, tools);
   issueCommands(program, tools);
   alertCommands(program, tools);
   connectionCommands(program, tools);

@@ -30,6 +30,20 @@ export const ALERT_LIMITS = defineLimits({
     what: "runs that fail one after another until `source.failing` is raised",
     beyond: "no other alert is raised until a run succeeds",
   },
+  attentionRows: {
+    value: 20,
+    unit: "count",
+    per: "request",
+    what: "things of each kind that `GET /attention` shows, the newest; causes of each listener",
+    beyond: "they are only counted",
+  },
+  attentionCounted: {
+    value: 10_000,
+    unit: "count",
+    per: "request",
+    what: "things of each kind that `GET /attention` counts",
+    beyond: "the count stays there",
+  },
   alertsPerMail: {
     value: 50,
     unit: "count",

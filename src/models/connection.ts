@@ -113,7 +113,10 @@ export const Connections = collection<Connection>(
       updated_at: { type: Number, required: true },
     },
     schemaOptions,
-  ).index({ owner_id: 1, _id: -1 }),
+  )
+    .index({ owner_id: 1, _id: -1 })
+    // Those that need somebody.
+    .index({ owner_id: 1, health: 1, _id: -1 }),
 );
 
 /** How an app's token endpoint learns that it is us: HTTP Basic, fields of the form, or PKCE alone. */

@@ -99,8 +99,9 @@ export interface Delivery {
   function_hash?: string;
 }
 
-/** Name of the index of deliveries with an issue. */
+/** Name of the index of deliveries with an issue, and of those of an account that wait for a retry. */
 export const ISSUE = "issue";
+export const RETRIES = "retries_of_owner";
 
 /** Fields of a delivery that has ended, whatever its result. */
 export const NO_FURTHER_ATTEMPT = { next_attempt_at_ms: null, sweep_at_ms: null } as const;
@@ -160,6 +161,11 @@ export const Deliveries = collection<Delivery>(
     .index(
       { issue_id: 1, state: 1, _id: -1 },
       { name: ISSUE, partialFilterExpression: { issue_id: { $gt: "" } } },
+    )
+    // What waits for a retry at all webhooks of an account, and the oldest of it; its last two fields are for counting.
+    .index(
+      { owner_id: 1, _id: 1, state: 1, issue_id: 1 },
+      { name: RETRIES, partialFilterExpression: { state: "pending", issue_id: { $gt: "" } } },
     )
     // The sweep finds pending deliveries that are overdue, also those of all accounts but some.
     .index({ state: 1, sweep_at_ms: 1, owner_id: 1 }, { partialFilterExpression: { state: "pending" } }),

@@ -32,6 +32,8 @@ export interface FailingRuns {
   since_ms: number;
   runs: number;
   alerted: boolean;
+  /** The code of the last error that was counted; absent in what an earlier release counted. */
+  code?: string;
 }
 
 /** The events of an app that run a source (docs/connections.md#events-of-an-app). */
@@ -132,6 +134,11 @@ export const Sources = collection<Source>(
     .index(
       { updated_at: -1 },
       { name: TIMERS_CHANGED, partialFilterExpression: { timer: { $type: "object" } } },
+    )
+    // What needs somebody of an account, the newest first.
+    .index(
+      { owner_id: 1, "failing.since_ms": -1 },
+      { name: "failing_of_owner", partialFilterExpression: { "failing.alerted": true } },
     )
     .index(
       { active: 1, state: 1, _id: 1 },

@@ -54,6 +54,8 @@ export interface Webhook {
   active: boolean;
   /** Why the platform disabled it; null if its owner did, or it is active. */
   disabled_reason: string | null;
+  /** Unix milliseconds at which the platform did; means nothing without a reason, and is absent if an earlier release did. */
+  disabled_at_ms?: number;
   /** Newest first; an older key signs too until it expires. */
   signing_keys: SigningKey[];
   /** JSON of the custom headers, encrypted; null for none. */
@@ -98,6 +100,7 @@ export const Webhooks = collection<Webhook>(
       url: { type: String, required: true },
       active: { type: Boolean, required: true },
       disabled_reason: { type: String, default: null },
+      disabled_at_ms: { type: Number, default: undefined },
       signing_keys: {
         type: [
           new Schema<SigningKey>(
@@ -147,5 +150,14 @@ export const Webhooks = collection<Webhook>(
     .index(
       { disabled_reason: 1 },
       { name: "disabled", partialFilterExpression: { disabled_reason: { $gt: "" } } },
+    )
+    // What needs somebody of an account, the newest first.
+    .index(
+      { owner_id: 1, failing_since_ms: -1 },
+      { name: "failing_of_owner", partialFilterExpression: { active: true, failing_since_ms: { $gt: 0 } } },
+    )
+    .index(
+      { owner_id: 1, disabled_at_ms: -1 },
+      { name: "disabled_of_owner", partialFilterExpression: { disabled_reason: { $gt: "" } } },
     ),
 );

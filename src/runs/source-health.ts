@@ -1,4 +1,4 @@
-import { raiseAlert } from "../alerts/raise.ts";
+import { lineOf, raiseAlert } from "../alerts/raise.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type FailingRuns, type Source, Sources } from "../models/source.ts";
 import type { Observed, Stores } from "../platform.ts";
@@ -29,6 +29,9 @@ export async function noteSourceHealth(
   }
 }
 
+/** It is the name of an error, which code chooses. */
+const CODE_CHARS = 64;
+
 const nameOf = ({ _id, name }: Source) => `source "${name}" (${_id})`;
 const timeOf = (ms: number) => new Date(ms).toISOString();
 
@@ -42,7 +45,8 @@ async function noteFailures(
   const failed = runs.length - 1 - lastOk;
   if (source.failing?.alerted) return;
   const before = source.failing ?? { since_ms: platform.clock(), runs: 0, alerted: false };
-  const failing: FailingRuns = { ...before, runs: before.runs + failed };
+  const code = lineOf(runs.at(-1)?.error?.code ?? "", CODE_CHARS);
+  const failing: FailingRuns = { ...before, runs: before.runs + failed, code };
   const isDue = failing.runs >= LIMITS.failedRunsToAlert.value;
   await transaction(platform.mongo, async session => {
     // A source has one run at a time; one whose lease was lost in between has the same episode, or finds it alerted.

@@ -116,7 +116,7 @@ async function disable(
   await transaction(platform.mongo, async session => {
     const { modifiedCount } = await Webhooks(platform.mongo).updateOne(
       { _id: webhook._id, active: true, ...ifStill },
-      { $set: { active: false, disabled_reason: why.reason } },
+      { $set: { active: false, disabled_reason: why.reason, disabled_at_ms: platform.clock() } },
       { session },
     );
     if (modifiedCount === 1) {

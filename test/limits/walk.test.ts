@@ -430,6 +430,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   liveRows: "test/store/activity.test.ts",
   alertsPerDay: "test/alerts/raise.test.ts",
   deliveryAlertsPerDay: "test/deliveries/attempt/failed-alert.test.ts",
+  attentionRows: "test/attention/attention.test.ts",
   issuesPerListener: "test/issues/issue-counts.test.ts",
   issueQuietMs: "test/deliveries/issues/sweep.test.ts",
   failedRunsToAlert: "test/runs/source-health.test.ts",
@@ -466,6 +467,7 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   packageFiles: "it takes as many files of a package",
   alertKept: "MongoDB deletes by a TTL index, once a minute",
   issueKept: "MongoDB deletes by a TTL index, once a minute",
+  attentionCounted: "it takes as many failures",
   deliveryKeptMs: "MongoDB deletes by a TTL index, once a minute",
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };

@@ -35,7 +35,9 @@ export function issueCommands(program: Command, tools: RemoteTools): void {
       const retry = commandOn(issue, "retry", ISSUE, "retry every delivery of an issue that has failed");
       remoteAction<JsonOption>(jsonOption(retry), tools, async ({ client, options }, id = "") => {
         const replay = await client.issues.retry(id);
-        show(replay, options, ({ count }) => `${count} deliveries are retried.`);
+        show(replay, options, ({ count }) =>
+          count === 1 ? "One delivery is retried." : `${count} deliveries are retried.`,
+        );
         if (!options.json) note(`headwater delivery list --issue ${id} shows them.`);
       });
     },

@@ -16,6 +16,7 @@ import { bundleParts } from "./migrations/0014-bundle-parts.ts";
 import { bundlesInParts } from "./migrations/0015-bundles-in-parts.ts";
 import { filtersOfLists } from "./migrations/0016-filters-of-lists.ts";
 import { issues } from "./migrations/0017-issues.ts";
+import { attention } from "./migrations/0018-attention.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   bundlesInParts,
   filtersOfLists,
   issues,
+  attention,
 ];
 
 /** The schema that this release needs. */

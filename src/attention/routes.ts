@@ -1,0 +1,25 @@
+import { data, routeFor } from "../http/route.ts";
+import type { Queued, Stores } from "../platform.ts";
+import { readAttention } from "./attention.ts";
+import { AttentionView, exampleAttention } from "./schema.ts";
+
+const route = routeFor<Stores & Queued>();
+
+/** What needs somebody now. */
+export const attentionRoutes = [
+  route({
+    method: "GET",
+    path: "/attention",
+    id: "getAttention",
+    tag: "Issues",
+    summary: "Get what needs somebody now",
+    description:
+      "Of each kind the newest 20, with since when and why, and how many there are: webhooks and destinations that are disabled or " +
+      "fail, open issues, failing sources, connections that do not work, deliveries that wait for a retry, quotas. A failure shows " +
+      "within seconds.",
+    access: { kind: "owner" },
+    response: data(200, AttentionView),
+    example: { response: exampleAttention },
+    handler: ({ deps, owner }) => readAttention(deps, owner),
+  }),
+];
