@@ -311,6 +311,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     deliveries: Object.freeze({
       retryScheduleMs: frozen(splitList(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
       timeoutMs: timeouts.attempt,
+      longestTimeoutMs: Math.max(timeouts.attempt, timeouts["longest-attempt"]),
       disableAfterMs: timeouts.disable,
       perWebhook: webhook,
     }),

@@ -50,6 +50,8 @@ export const TIMEOUTS = {
   /** A webhook's failures: its owner is alerted if they go on for this long, and later the webhook is disabled. */
   alert: duration(180_000),
   disable: duration(5 * 86_400_000),
+  /** The most that a webhook may ask for as its own time of an attempt. */
+  "longest-attempt": duration(LIMITS.longestAttemptMs.value),
 } satisfies Entries;
 
 const QUEUES = Object.fromEntries(

@@ -15,10 +15,10 @@ import type { Calling, Outbound, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/deliveries.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
+import { checkDeliverySettings, newFields } from "../webhooks/delivery-settings.ts";
 import { filterOfWebhooks } from "../webhooks/filter.ts";
 import { presentWebhook } from "../webhooks/present.ts";
 import type { WebhookFilter } from "../webhooks/schema.ts";
-import { newFields } from "../webhooks/signing-keys.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
 import { openSettings, sealSettings } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
@@ -76,6 +76,7 @@ export async function createDestination(
   deployer: Deployer = ownDeployer(input),
 ): Promise<DestinationView> {
   const kind = kindOf(input);
+  checkDeliverySettings(platform.config, input, kind);
   await checkCount(platform, input.ownerId, "webhooks");
   const about = { deployer, path: kind };
   const { url, settings, uses } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
@@ -122,6 +123,8 @@ export async function updateDestination(
   deployer = ownDeployer({ ownerId: destination.owner_id, userId: destination.user_id }),
 ): Promise<UpdatedDestination> {
   const { name, description, active, max_in_flight, rate_limit_per_second, ordered } = changes;
+  const { retry_schedule, timeout_seconds } = changes;
+  checkDeliverySettings(platform.config, changes, destination.kind);
   const changed = await changedSettings(platform, deployer, destination, changes);
   const set: Partial<Destination> = {
     ...changed?.fields,
@@ -131,6 +134,8 @@ export async function updateDestination(
     ...(max_in_flight !== undefined && { max_in_flight }),
     ...(rate_limit_per_second !== undefined && { rate_limit_per_second }),
     ...(ordered !== undefined && { ordered }),
+    ...(retry_schedule !== undefined && { retry_schedule }),
+    ...(timeout_seconds !== undefined && { timeout_seconds }),
     ...((active || changed) && { failing_since_ms: null }),
     updated_at: unixSeconds(platform.clock()),
   };

@@ -4,6 +4,7 @@ import type { Kept } from "../egress/lasting-connections.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Destination } from "../models/webhook.ts";
 import type { Outbound, Stores } from "../platform.ts";
+import { timeoutMsOf } from "../webhooks/delivery-settings.ts";
 
 /**
  * Does `work` with the destination's connection, within the time of an attempt. A connection over which nothing came in that
@@ -14,11 +15,14 @@ export async function onConnection<Connection extends Kept, Result>(
   {
     destination,
     signal,
-  }: { destination: Pick<Destination, "_id" | "settings" | "url">; signal: AbortSignal | undefined },
+  }: {
+    destination: Pick<Destination, "_id" | "settings" | "url" | "timeout_seconds">;
+    signal: AbortSignal | undefined;
+  },
   open: () => Promise<Connection>,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const { timeoutMs } = platform.config.deliveries;
+  const timeoutMs = timeoutMsOf(platform.config, destination);
   const { _id: id, settings: version, url } = destination;
   const used = platform.lastingConnections.use({ id, version }, open, work);
   // It is awaited no longer after a time-out or an abort.

@@ -72,6 +72,10 @@ export interface Webhook {
   rate_limit_per_second: number | null;
   /** True if events are delivered one after another, in the order in which they were emitted. */
   ordered: boolean;
+  /** Its own waits after failed attempts, as durations such as `5s`; null or absent for the installation's. */
+  retry_schedule?: readonly string[] | null;
+  /** How long one of its attempts may take; null or absent for the installation's time. */
+  timeout_seconds?: number | null;
   /** The last one that was requested; absent if there was none. */
   recovery?: Recovery | null;
   created_at: number;
@@ -117,6 +121,8 @@ export const Webhooks = collection<Webhook>(
       max_in_flight: { type: Number, default: null },
       rate_limit_per_second: { type: Number, default: null },
       ordered: { type: Boolean, default: false },
+      retry_schedule: { type: Schema.Types.Mixed, default: null },
+      timeout_seconds: { type: Number, default: null },
       recovery: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },

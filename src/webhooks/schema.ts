@@ -1,5 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
+import { patternInWords } from "../lib/schemas.ts";
+import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
 import { TextFilter } from "../store/text-filter.ts";
@@ -27,6 +29,25 @@ const Ordered = Type.Boolean({
     "a second of delay, and lowers throughput.",
 });
 
+const RetrySchedule = Type.Unsafe<string[] | null>({
+  type: ["array", "null"],
+  items: Type.String({
+    pattern: patternInWords(
+      `^${DURATION}$`,
+      "must be a duration, such as 30s: a whole number with ms, s, m, h or d",
+    ),
+    maxLength: 12,
+  }),
+  maxItems: LIMITS.retryWaits.value,
+  description:
+    'The waits after the first, second, … failed attempt, such as `["5s", "1m", "1h"]`: at most 20, each at least a second, ' +
+    "and 7 days altogether; an empty list: no retries; null: the server's. The next decision goes by a changed one.",
+});
+const TimeoutSeconds = NullableInteger(
+  "How long one attempt may take, at most what the server allows; null: the server's time.",
+  { minimum: 1, maximum: LIMITS.longestAttemptMs.value / 1000 },
+);
+
 /** A webhook as the API shows it (docs/rest-api.md#webhook). */
 export const WebhookView = Type.Object(
   {
@@ -48,6 +69,8 @@ export const WebhookView = Type.Object(
     max_in_flight: MaxInFlight,
     rate_limit_per_second: RateLimitPerSecond,
     ordered: Ordered,
+    retry_schedule: RetrySchedule,
+    timeout_seconds: TimeoutSeconds,
     header_names: Type.Array(Type.String(), {
       description: "Names of its custom headers; the values are never shown.",
     }),
@@ -113,6 +136,8 @@ export const DeliverySettings = {
   max_in_flight: Type.Optional(MaxInFlight),
   rate_limit_per_second: Type.Optional(RateLimitPerSecond),
   ordered: Type.Optional(Ordered),
+  retry_schedule: Type.Optional(RetrySchedule),
+  timeout_seconds: Type.Optional(TimeoutSeconds),
 };
 
 export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers), ...DeliverySettings });

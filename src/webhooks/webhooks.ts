@@ -14,28 +14,23 @@ import { countDrop } from "../store/events/drops.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
+import { checkDeliverySettings, type NewFields, newFields } from "./delivery-settings.ts";
 import { filterOfWebhooks } from "./filter.ts";
 import { presentWebhook } from "./present.ts";
 import type { UpdatedWebhook, WebhookChanges, WebhookFilter, WebhookView, WebhookWithKey } from "./schema.ts";
-import { newFields, newSigningKey, rotated } from "./signing-keys.ts";
+import { newSigningKey, rotated } from "./signing-keys.ts";
 
-export interface NewWebhook {
-  ownerId: string;
-  userId: string;
+export interface NewWebhook extends NewFields {
   url: string;
-  name?: string | undefined;
-  description?: string | undefined;
   headers?: Record<string, string> | undefined;
-  max_in_flight?: number | null | undefined;
-  rate_limit_per_second?: number | null | undefined;
-  ordered?: boolean | undefined;
 }
 
 /**
- * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url
- * or a header, and `limit-reached` (docs/rest-api.md#webhooks).
+ * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url,
+ * a header or a setting, and `limit-reached` (docs/rest-api.md#webhooks).
  */
 export async function createWebhook(platform: Stores, input: NewWebhook): Promise<WebhookWithKey> {
+  checkDeliverySettings(platform.config, input);
   await checkCount(platform, input.ownerId, "webhooks");
   const signingKey = newSigningKey();
   const now = platform.clock();
@@ -61,6 +56,7 @@ export async function updateWebhook(
   changes: WebhookChanges,
 ): Promise<UpdatedWebhook> {
   const { url, name, description, active, headers, ...deliverySettings } = changes;
+  checkDeliverySettings(platform.config, deliverySettings);
   const isMoved = url !== undefined && url !== webhook.url;
   const given = { url, secrets: headers === undefined ? [] : ["headers"] };
   // Whether it has any now or not: another request may be about to set them.

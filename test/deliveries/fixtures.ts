@@ -10,7 +10,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { Snooze } from "../../src/queues/verdicts.ts";
-import { createWebhook } from "../../src/webhooks/webhooks.ts";
+import { createWebhook, type NewWebhook } from "../../src/webhooks/webhooks.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
 export const OWNER = "u_0000000000000000";
@@ -26,10 +26,9 @@ export interface Subscribed {
 export async function subscribe(
   platform: TestPlatform,
   url: string,
-  options: { ownerId?: string; headers?: Record<string, string> } = {},
+  { ownerId = OWNER, ...settings }: Partial<NewWebhook> = {},
 ): Promise<Subscribed> {
-  const ownerId = options.ownerId ?? OWNER;
-  const webhook = await createWebhook(platform, { ownerId, userId: ownerId, url, headers: options.headers });
+  const webhook = await createWebhook(platform, { ownerId, userId: ownerId, url, ...settings });
   const subscriptionId = newId("sub");
   await Workflows(platform.mongo).updateOne(
     { _id: EMITTER },

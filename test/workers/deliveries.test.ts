@@ -1,9 +1,10 @@
 import { expect } from "chai";
+import { requeue } from "../../src/deliveries/attempt/next-attempt.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { readDrops } from "../../src/store/events/drops.ts";
-import { deleteWebhook } from "../../src/webhooks/webhooks.ts";
+import { deleteWebhook, updateWebhook } from "../../src/webhooks/webhooks.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, EMITTER, emit, onlyDelivery, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -94,6 +95,30 @@ describe("deliveries worker", () => {
     const delivery = await finished(listener.webhookId);
     expect(delivery).to.include({ state: "failed", reason: "exhausted" });
     expect(endpoint.requests).to.have.length(1 + platform.config.deliveries.retryScheduleMs.length);
+  });
+
+  it("goes by the webhook's own schedule, as it is at each failure", async () => {
+    const endpoint = await receiver(503);
+    const none = await subscribe(platform, endpoint.url, { retry_schedule: [] });
+    await emit(platform, [none]);
+    expect((await finished(none.webhookId)).attempts).to.have.length(1);
+
+    const own = await subscribe(platform, endpoint.url, { retry_schedule: ["1h", "1h"] });
+    await emit(platform, [own]);
+    const waiting = await until(async () => {
+      const delivery = await onlyDelivery(platform, own.webhookId);
+      return delivery.attempts.length === 1 && delivery;
+    });
+    const waitMs = (waiting.next_attempt_at_ms ?? 0) - (waiting.attempts[0]?.at_ms ?? 0);
+    expect(waitMs).to.be.within(0.8 * 3_600_000, 1.2 * 3_600_000 + 5000);
+    await updateWebhook(platform, await webhookOf(platform, own.webhookId), { retry_schedule: ["1h"] });
+    const unchanged = await onlyDelivery(platform, own.webhookId);
+    expect(unchanged.next_attempt_at_ms, "what waits").to.equal(waiting.next_attempt_at_ms);
+    await requeue(platform, [unchanged]);
+    await until(async () => (await onlyDelivery(platform, own.webhookId)).attempts.length === 2);
+    await updateWebhook(platform, await webhookOf(platform, own.webhookId), { retry_schedule: [] });
+    await requeue(platform, [await onlyDelivery(platform, own.webhookId)]);
+    expect(await finished(own.webhookId)).to.include({ state: "failed", reason: "exhausted" });
   });
 
   for (const [what, reply] of [

@@ -108,13 +108,21 @@ export const differingSecrets =
 
 type Receiver = Schemas["Webhook"] | Schemas["Destination"];
 
+/** Settings that are the server's if a file has none. */
+const NULL_BY_DEFAULT = [
+  "max_in_flight",
+  "rate_limit_per_second",
+  "retry_schedule",
+  "timeout_seconds",
+] as const;
+
 /** Returns what is compared of everything that has deliveries. */
 export function compareDelivery(
   wanted: DeclaredReceiver,
   raw: DeclaredReceiver,
   current?: Receiver,
 ): Comparison[] {
-  const { description, max_in_flight, rate_limit_per_second, ordered = false, active } = wanted;
+  const { description, ordered = false, active } = wanted;
   const compare = (field: keyof DeclaredReceiver, value: unknown) => ({
     field,
     current: current?.[field],
@@ -123,8 +131,7 @@ export function compareDelivery(
   });
   return [
     compare("description", description),
-    compare("max_in_flight", max_in_flight),
-    compare("rate_limit_per_second", rate_limit_per_second),
+    ...NULL_BY_DEFAULT.map(field => compare(field, wanted[field])),
     ...(current || ordered ? [compare("ordered", ordered)] : []),
     ...compareActive(active, current),
   ];
@@ -137,10 +144,12 @@ export const compareActive = (
 ): Comparison[] =>
   active === undefined ? [] : [{ field: "active", current: current?.active, wanted: active, raw: active }];
 
-const limitsOf = ({ max_in_flight, rate_limit_per_second, ordered }: DeclaredReceiver) => ({
-  max_in_flight: max_in_flight ?? null,
-  rate_limit_per_second: rate_limit_per_second ?? null,
-  ordered: ordered ?? false,
+const limitsOf = (wanted: DeclaredReceiver) => ({
+  max_in_flight: wanted.max_in_flight ?? null,
+  rate_limit_per_second: wanted.rate_limit_per_second ?? null,
+  ordered: wanted.ordered ?? false,
+  retry_schedule: wanted.retry_schedule ?? null,
+  timeout_seconds: wanted.timeout_seconds ?? null,
 });
 
 /** Returns these fields for a request that creates it; `active` is not among them. */

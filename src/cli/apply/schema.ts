@@ -45,6 +45,8 @@ const delivery = {
   max_in_flight: Type.Optional(Type.Integer()),
   rate_limit_per_second: Type.Optional(Type.Integer()),
   ordered: Type.Optional(Type.Boolean()),
+  retry_schedule: Type.Optional(Type.Array(Text(12))),
+  timeout_seconds: Type.Optional(Type.Integer()),
   active: Type.Optional(Type.Boolean()),
 };
 const DeclaredReceiver = Type.Object(delivery);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { splitList } from "../../lib/lists.ts";
 import { fields, note, show, timeOf } from "../output.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
 import { type JsonOption, jsonOption } from "./list.ts";
@@ -14,6 +15,8 @@ export interface DeliverySettings extends JsonOption {
   maxInFlight?: number;
   rateLimit?: number;
   ordered?: boolean;
+  retrySchedule?: string[] | null;
+  timeout?: number | null;
 }
 
 export const deliveryOptions = (command: Command): Command =>
@@ -23,7 +26,13 @@ export const deliveryOptions = (command: Command): Command =>
     .option("--max-in-flight <n>", "deliveries in flight at once", parseCount)
     .option("--rate-limit <n>", "attempts started a second", parseCount)
     .option("--ordered", "one event at a time, in order")
-    .option("--no-ordered", "as many at once as are allowed");
+    .option("--no-ordered", "as many at once as are allowed")
+    .option(
+      "--retry-schedule <waits>",
+      "waits after failed attempts, such as 5s,1m,1h; none: no retries; default: the server's",
+      parseSchedule,
+    )
+    .option("--timeout <seconds>", "how long an attempt may take; default: the server's time", parseTimeout);
 
 /** Says which secrets an update removed, and returns what it did. */
 export async function withSecretsNoted<Updated extends { secrets_removed: string[] }>(
@@ -41,19 +50,43 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError("must be an integer from 1 to 999999999");
 }
 
+/** What leaves a setting to the server. */
+const DEFAULT = "default";
+
+/** The server checks the waits themselves, and says what is wrong with which. */
+const parseSchedule = (text: string): string[] | null =>
+  text === DEFAULT ? null : text === "none" ? [] : splitList(text);
+
+const parseTimeout = (text: string): number | null => (text === DEFAULT ? null : parseCount(text));
+
 /** Returns the fields of a request that were given. */
-export const deliveryBodyOf = ({ name, description, maxInFlight, rateLimit, ordered }: DeliverySettings) => ({
+export const deliveryBodyOf = ({
+  name,
+  description,
+  maxInFlight,
+  rateLimit,
+  ordered,
+  retrySchedule,
+  timeout,
+}: DeliverySettings) => ({
   ...(name !== undefined && { name }),
   ...(description !== undefined && { description }),
   ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
   ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
   ...(ordered !== undefined && { ordered }),
+  ...(retrySchedule !== undefined && { retry_schedule: retrySchedule }),
+  ...(timeout !== undefined && { timeout_seconds: timeout }),
 });
 
 export function stateOf({ active, failing_since, ordered }: Receiver): string {
   if (!active) return "disabled";
   if (failing_since !== null) return `failing since ${timeOf(failing_since * 1000)}`;
   return ordered ? "active, ordered" : "active";
+}
+
+function retriesOf({ retry_schedule: waits }: Receiver): string {
+  if (waits === null) return "the server's schedule";
+  return waits.length === 0 ? "none" : `after ${waits.join(", ")}`;
 }
 
 /** Returns what is shown of a webhook or a destination, with lines of its kind after its name. */
@@ -68,6 +101,8 @@ export const receiverFields = (receiver: Receiver, own: Record<string, unknown>)
     notice: receiver.notice ?? undefined,
     "max in flight": receiver.max_in_flight ?? "the server's default",
     "rate limit": receiver.rate_limit_per_second === null ? "none" : `${receiver.rate_limit_per_second}/s`,
+    retries: retriesOf(receiver),
+    "time-out": receiver.timeout_seconds === null ? "the server's time" : `${receiver.timeout_seconds}s`,
     created: timeOf(receiver.created_at * 1000),
   });
 

@@ -2,8 +2,8 @@
  * The life of a retry, in one place (docs/states.md#delivery draws it):
  *
  * 1. An attempt is sent (`send.ts`). Any 2xx delivers. A 410 fails the delivery and disables the webhook.
- * 2. Any other result is a failed attempt. `decide` takes the next step of the schedule: after the first failed attempt
- *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to between the step and
+ * 2. Any other result is a failed attempt. `decide` takes the next step of the schedule, which is the webhook's as it is now, so
+ *    that a changed one decides from then on: after the first failed attempt the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to between the step and
  *    2 h more; a 429 or a time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
  * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
  *    (`record.ts`), and then a `drain` of the webhook is enqueued for that moment. A crash between the two leaves
@@ -18,7 +18,9 @@
  * A store that is away is not a failed attempt: the job is repeated, and nothing above moves on.
  */
 import type { EndpointResponse } from "../../destinations/message.ts";
+import { durationMs } from "../../lib/time.ts";
 import type { EndReason } from "../../models/delivery.ts";
+import type { Webhook } from "../../models/webhook.ts";
 
 /** A 429 and a time-out wait at least this long, because the endpoint is busy already. */
 export const BUSY_FLOOR_MS = 60_000;
@@ -45,11 +47,15 @@ export interface RetryRules {
   nowMs: number;
 }
 
-/** Returns the steps of a webhook's schedule in milliseconds: those of an ordered webhook are shorter. */
+/**
+ * Returns the steps of a webhook's schedule in milliseconds: its own, or else the installation's. Those of an ordered webhook are
+ * shorter.
+ */
 export function scheduleOf(
-  scheduleMs: readonly number[],
-  { ordered }: { ordered: boolean },
+  installationMs: readonly number[],
+  { ordered, retry_schedule: own }: Pick<Webhook, "ordered" | "retry_schedule">,
 ): readonly number[] {
+  const scheduleMs = own?.map(durationMs) ?? installationMs;
   return ordered ? scheduleMs.map(ms => Math.min(ms, ORDERED_MAX_STEP_MS)) : scheduleMs;
 }
 

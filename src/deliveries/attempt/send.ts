@@ -17,6 +17,7 @@ import { unixSeconds } from "../../lib/time.ts";
 import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
 import type { Calling, Stores } from "../../platform.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";
+import { timeoutMsOf } from "../../webhooks/delivery-settings.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
 import { messageHeaders, signatureHeaders } from "./sign.ts";
 
@@ -68,7 +69,7 @@ const sendToEndpoint: SendToWebhook = async (platform, webhook, message, signal,
       method: "POST",
       headers,
       body: message.body,
-      timeoutMs: platform.config.deliveries.timeoutMs,
+      timeoutMs: timeoutMsOf(platform.config, webhook),
       maxResponseBytes: MAX_RESPONSE_BYTES,
       // The receiver knows it by its `webhook-id`.
       isRepeatable: true,

@@ -6,6 +6,7 @@ import type { Webhook } from "../../models/webhook.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { enqueueDrain } from "../../queues/deliveries.ts";
 import type { PermitLimits } from "../../store/limits/permits.ts";
+import { timeoutMsOf } from "../../webhooks/delivery-settings.ts";
 
 /** A webhook as far as its permits are concerned. */
 export type WebhookLimits = Pick<
@@ -29,8 +30,11 @@ export const unlimited = (webhook: Pick<WebhookLimits, "_id" | "owner_id">): Web
 const ATTEMPT_MARGIN_MS = 30_000;
 
 /** How long an attempt may be under way. Milliseconds. */
-export const attemptMs = ({ config }: Stores, { kind }: Pick<Webhook, "kind">): number =>
-  (kind === "action" ? actionMs(config) : config.deliveries.timeoutMs) + ATTEMPT_MARGIN_MS;
+export const attemptMs = (
+  { config }: Pick<Stores, "config">,
+  webhook: Pick<Webhook, "kind" | "timeout_seconds">,
+): number =>
+  (webhook.kind === "action" ? actionMs(config) : timeoutMsOf(config, webhook)) + ATTEMPT_MARGIN_MS;
 
 /**
  * How many deliveries to a webhook may be in flight. A failing webhook gets a single permit: each of its attempts may last

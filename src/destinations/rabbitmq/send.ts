@@ -5,6 +5,7 @@ import { EgressError, toEgressError } from "../../egress/egress-error.ts";
 import type { Kept } from "../../egress/lasting-connections.ts";
 import { loadLater } from "../../lib/lazy.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";
+import { timeoutMsOf } from "../../webhooks/delivery-settings.ts";
 import { serverOf } from "../check-server-url.ts";
 import { openSettings, withoutSecret } from "../kind.ts";
 import type { Message, SendToDestination } from "../message.ts";
@@ -27,7 +28,7 @@ export const sendToRabbitMq: SendToDestination = async (platform, destination, m
     await onConnection(
       platform,
       { destination, signal },
-      () => connectToRabbitMq(platform.egress, settings, platform.config.deliveries.timeoutMs),
+      () => connectToRabbitMq(platform.egress, settings, timeoutMsOf(platform.config, destination)),
       broker => broker.publish(published),
     );
     return { status: 200, response: "confirmed" };

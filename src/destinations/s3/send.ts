@@ -2,6 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import type { SignatureV4 } from "@smithy/signature-v4";
 import { eventMs } from "../../lib/ids.ts";
 import { loadLater } from "../../lib/lazy.ts";
+import { timeoutMsOf } from "../../webhooks/delivery-settings.ts";
 import { openSettings } from "../kind.ts";
 import type { Message, SendToDestination } from "../message.ts";
 import { MAX_RESPONSE_BYTES, outcomeOf } from "../outcome.ts";
@@ -22,7 +23,7 @@ export const sendToS3: SendToDestination = async (platform, destination, message
       method: "PUT",
       headers,
       body,
-      timeoutMs: platform.config.deliveries.timeoutMs,
+      timeoutMs: timeoutMsOf(platform.config, destination),
       maxResponseBytes: MAX_RESPONSE_BYTES,
       ...(signal && { signal }),
     });

@@ -76,6 +76,16 @@ describe("retry schedule", () => {
     expect(nextDelayMs(wait({ retryIndex: 3 }))).to.equal(null);
   });
 
+  it("is the webhook's own if it has one, shorter where it is ordered", () => {
+    const own = { ordered: false, retry_schedule: ["5s", "1500ms", "2h"] };
+    expect(scheduleOf([1000], own)).to.deep.equal([5000, 1500, 120 * MINUTE]);
+    expect(scheduleOf([1000], { ...own, ordered: true })).to.deep.equal([5000, 1500, 60 * MINUTE]);
+    expect(scheduleOf([1000], { ordered: false, retry_schedule: [] })).to.deep.equal([]);
+    for (const none of [{}, { retry_schedule: null }]) {
+      expect(scheduleOf([1000], { ordered: false, ...none })).to.deep.equal([1000]);
+    }
+  });
+
   it("limits each step of an ordered webhook to an hour, and keeps the number of steps", () => {
     const scheduleMs = [5000, 30 * MINUTE, 120 * MINUTE, 600 * MINUTE];
     expect(scheduleOf(scheduleMs, { ordered: true })).to.deep.equal([

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { send } from "../../../src/deliveries/attempt/send.ts";
 import type { Message } from "../../../src/destinations/message.ts";
@@ -115,6 +116,23 @@ describe("sending one attempt", () => {
     const refused = await send(platform, { ...webhook, url: "http://127.0.0.1:1/" }, message);
     expect(refused).to.include({ status: null, timedOut: false });
     expect(refused.error).to.match(/^connect: /);
+  });
+
+  it("gives the endpoint the webhook's own time, longer or shorter than the installation's", async () => {
+    const { webhook } = await webhookAt(receiver.url);
+    receiver.script(async () => {
+      await delay(700);
+      return 200;
+    });
+    expect(await send(platform, { ...webhook, timeout_seconds: 20 }, message)).to.include({ status: 200 });
+    const patient = await openTestPlatform({ TIMEOUTS: "attempt:30s" }, { process: "deliveries" });
+    try {
+      receiver.script("hang");
+      const late = await send(patient, { ...webhook, signing_keys: [], timeout_seconds: 1 }, message);
+      expect(late.error).to.match(/^timeout: .* within 1000 ms/);
+    } finally {
+      await patient.destroy();
+    }
   });
 
   it("does not connect to an address that is not public", async () => {

@@ -1,10 +1,29 @@
 import { expect } from "chai";
+import { readConfig } from "../../../src/config.ts";
 import { PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
-import { permitTtlMs } from "../../../src/deliveries/limits/webhook-limits.ts";
+import { attemptMs, permitTtlMs } from "../../../src/deliveries/limits/webhook-limits.ts";
 import type { Webhook } from "../../../src/models/webhook.ts";
+import { timeoutMsOf } from "../../../src/webhooks/delivery-settings.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { REQUIRED_SETTINGS } from "../../support/settings.ts";
 import { until } from "../../support/until.ts";
 import { subscribe, webhookOf } from "../fixtures.ts";
+
+describe("the time that an attempt may be under way", () => {
+  it("is longer than any that its webhook may take, so that nothing repeats it before it has ended", () => {
+    const config = readConfig({
+      ...REQUIRED_SETTINGS,
+      ...{ TIMEOUTS: "attempt:5s,longest-attempt:40s,run:90s" },
+    });
+    for (const timeout_seconds of [1, 40, 60]) {
+      const webhook = { timeout_seconds };
+      expect(attemptMs({ config }, webhook)).to.be.above(timeoutMsOf(config, webhook));
+    }
+    expect(attemptMs({ config }, {})).to.be.within(5001, 40_000);
+    expect(attemptMs({ config }, { timeout_seconds: 60 })).to.be.above(40_000);
+    expect(attemptMs({ config }, { kind: "action" })).to.be.above(90_000);
+  });
+});
 
 describe("permits of a process", () => {
   let platform: TestPlatform;
