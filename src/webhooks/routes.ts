@@ -4,6 +4,7 @@ import type { Working } from "../platform.ts";
 import { ownWebhook } from "./find.ts";
 import { exampleWebhook, presentWebhook } from "./present.ts";
 import {
+  NewKey,
   NewWebhookBody,
   NewWebhookParams,
   UpdatedWebhook,
@@ -31,7 +32,7 @@ export const webhookRoutes = [
     summary: "Create a webhook",
     description:
       "A webhook receives events through subscriptions. The response contains its `signing_key`, which is " +
-      "never shown again.",
+      "never shown again: a new one, or the one that the body has.",
     access: { kind: "owner" },
     query: NewWebhookParams,
     body: NewWebhookBody,
@@ -97,12 +98,13 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "Replace the signing key of a webhook",
     description:
-      "The response contains the new `signing_key`, which is never shown again. The old key also signs for 24 more " +
+      "The response contains the new `signing_key`, yours if the body has one, which is never shown again. The old key also signs for 24 more " +
       "hours: `webhook-signature` and `x-pd-signature` then carry one signature per key, newest first.",
     access: ownWebhook,
+    body: NewKey,
     response: data(200, WebhookWithKey),
     errors: ["conflict"],
-    example: { params, response: { ...example, signing_key } },
-    handler: ({ deps, resource }) => rotateSigningKey(deps, resource),
+    example: { params, body: {}, response: { ...example, signing_key } },
+    handler: ({ deps, resource, body }) => rotateSigningKey(deps, resource, body.signing_key),
   }),
 ];

@@ -140,7 +140,20 @@ export const DeliverySettings = {
   timeout_seconds: Type.Optional(TimeoutSeconds),
 };
 
-export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers), ...DeliverySettings });
+/** Not a query parameter: addresses are logged on the way. */
+const SigningKey = Type.String({
+  maxLength: 128,
+  description: "Your own signing key, `whsec_` and the base64 of 24 to 64 bytes; left out: a new one.",
+});
+
+export const NewWebhookBody = Type.Object({
+  headers: Type.Optional(Headers),
+  signing_key: Type.Optional(SigningKey),
+  ...DeliverySettings,
+});
+
+/** The body of a rotation. */
+export const NewKey = Type.Object({ signing_key: Type.Optional(SigningKey) });
 
 /** Fields that are left out stay unchanged; null removes a value. */
 export const WebhookChanges = Type.Object({

@@ -18,21 +18,22 @@ import { checkDeliverySettings, type NewFields, newFields } from "./delivery-set
 import { filterOfWebhooks } from "./filter.ts";
 import { presentWebhook } from "./present.ts";
 import type { UpdatedWebhook, WebhookChanges, WebhookFilter, WebhookView, WebhookWithKey } from "./schema.ts";
-import { newSigningKey, rotated } from "./signing-keys.ts";
+import { givenOrNewKey, rotated } from "./signing-keys.ts";
 
 export interface NewWebhook extends NewFields {
   url: string;
   headers?: Record<string, string> | undefined;
+  signing_key?: string | undefined;
 }
 
 /**
- * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url,
- * a header or a setting, and `limit-reached` (docs/rest-api.md#webhooks).
+ * Creates a webhook and returns it with its signing key, the given one or a new one, which can never be shown again. Throws
+ * `invalid` for the url, the key, a header or a setting, and `limit-reached` (docs/rest-api.md#webhooks).
  */
 export async function createWebhook(platform: Stores, input: NewWebhook): Promise<WebhookWithKey> {
   checkDeliverySettings(platform.config, input);
   await checkCount(platform, input.ownerId, "webhooks");
-  const signingKey = newSigningKey();
+  const signingKey = givenOrNewKey(input.signing_key);
   const now = platform.clock();
   const webhook: Webhook = {
     _id: newId("wh", now),
@@ -83,12 +84,19 @@ export async function updateWebhook(
 }
 
 /**
- * Replaces the signing key of a webhook and returns the new one, which can never be shown again. The old key also signs
- * for 24 more hours. Throws `conflict` if another request replaced the key in between, because the key returned by one
- * of the two requests would never sign.
+ * Replaces the signing key of a webhook by the given one, or by a new one, and returns it; it can never be shown again. The old
+ * key also signs for 24 more hours. A given key that signs already stays, so that the request may be repeated. Throws `invalid`
+ * for the key, and `conflict` if another request replaced the key in between, because the key returned by one of the two
+ * requests would never sign.
  */
-export async function rotateSigningKey(platform: Stores, webhook: Webhook): Promise<WebhookWithKey> {
-  const signingKey = newSigningKey();
+export async function rotateSigningKey(
+  platform: Stores,
+  webhook: Webhook,
+  given?: string,
+): Promise<WebhookWithKey> {
+  const signingKey = givenOrNewKey(given);
+  if (hasKey(platform, webhook, signingKey))
+    return { ...presentWebhook(platform, webhook), signing_key: signingKey };
   const updated =
     (await replaceKey(platform, webhook, signingKey)) ??
     (await replaceResealed(platform, webhook, signingKey));
@@ -96,6 +104,10 @@ export async function rotateSigningKey(platform: Stores, webhook: Webhook): Prom
   await platform.routing.invalidate([webhook.owner_id]);
   return { ...presentWebhook(platform, updated), signing_key: signingKey };
 }
+
+/** Whether a webhook signs with this key, which is not one that was replaced. */
+const hasKey = ({ secrets }: Stores, { signing_keys: [current] }: Webhook, key: string): boolean =>
+  current !== undefined && secrets.open(current.sealed) === key;
 
 /** Returns the webhook with the new key; null if its key is stored in another form than it was read. */
 async function replaceKey(

@@ -94,6 +94,51 @@ describe("the webhooks API", () => {
     expect(stored).not.to.match(/s3cret|whsec_/);
   });
 
+  it("signs with a key of the caller's, which only the body may have", async () => {
+    const keyOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString("base64")}`;
+    for (const bytes of [24, 32, 64]) {
+      const created = await create("", { signing_key: keyOf(bytes) });
+      expect(created.signing_key).to.equal(keyOf(bytes));
+      const stored = await Webhooks(platform.mongo).findById(created.id).lean();
+      expect(platform.secrets.open(stored?.signing_keys[0]?.sealed ?? "")).to.equal(keyOf(bytes));
+    }
+    const { id } = await create();
+    for (const signing_key of [
+      ...[keyOf(23), keyOf(65), keyOf(32).slice(6), keyOf(32).replace("whsec", "whsk")],
+      ...[keyOf(32).replace("=", ""), `${keyOf(24)}\n`, keyOf(24).replace("B", "-"), "whsec_", ""],
+    ]) {
+      for (const path of ["/webhooks", `/webhooks/${id}/rotate_signing_key`]) {
+        const body = { signing_key, ...(path === "/webhooks" && { url: URL }) };
+        const response = await api.call("POST", path, { body });
+        expect(response.status, signing_key).to.equal(400);
+        expect(response.body.errors[0]).to.deep.equal({
+          in: "body",
+          path: "signing_key",
+          message: "must be whsec_ and the base64 of 24 to 64 bytes",
+        });
+      }
+    }
+    const query = `?url=${encodeURIComponent(URL)}&signing_key=${encodeURIComponent(keyOf(32))}`;
+    const inQuery = await api.call("POST", `/webhooks${query}`);
+    expect(inQuery.status).to.equal(400);
+    expect(inQuery.body.errors[0]).to.include({ in: "query", path: "signing_key" });
+  });
+
+  it("replaces the key by one of the caller's, as often as the request is repeated", async () => {
+    const { id, signing_key: old } = await create();
+    const signing_key = `whsec_${Buffer.alloc(40, 5).toString("base64")}`;
+    for (let i = 0; i < 2; i++) {
+      const rotated = await api.call("POST", `/webhooks/${id}/rotate_signing_key`, { body: { signing_key } });
+      expect(rotated.status).to.equal(200);
+      expect(rotated.body.data.signing_key).to.equal(signing_key);
+    }
+    const stored = await Webhooks(platform.mongo).findById(id).lean();
+    expect(stored?.signing_keys.map(({ sealed }) => platform.secrets.open(sealed))).to.deep.equal([
+      signing_key,
+      old,
+    ]);
+  });
+
   it("lists the webhooks of a user newest first, in pages", async () => {
     const ids = [];
     for (let i = 0; i < 3; i++) ids.unshift((await create()).id);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Headwater, LiveMessage } from "../../../clients/typescript/src/index.ts";
 import { eventScore } from "../../lib/ids.ts";
+import { isSigningKey, newSigningKey, SIGNING_KEY_RULE } from "../../webhooks/signing-keys.ts";
 import { UsageError } from "../input.ts";
 import { note, plain, print, printJsonLine, timeOf } from "../output.ts";
 import { openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -23,9 +24,6 @@ goes on behind the last event, as long as the server keeps it (100 events). Ctrl
 
   headwater listen orders --to http://127.0.0.1:3000/hook
   headwater listen orders --to http://127.0.0.1:3000/hook --since 1700000000000-0`;
-
-/** As `whsec_` and base64, of which Standard Webhooks allows 24 to 64 bytes. */
-const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
 export function listenCommand(program: Command, tools: RemoteTools): void {
   const command = program
@@ -53,13 +51,12 @@ function checkOptions({ to, since, secret }: Options): void {
   if (since !== undefined && eventScore(since) === null) {
     throw new UsageError("--since: must be an event id such as 1700000000000-0");
   }
-  if (secret !== undefined && !SECRET.test(secret)) {
-    throw new UsageError("HEADWATER_LISTEN_SECRET: must be whsec_ and the base64 of 24 to 64 bytes");
+  if (secret !== undefined && !isSigningKey(secret)) {
+    throw new UsageError(`HEADWATER_LISTEN_SECRET: ${SIGNING_KEY_RULE}`);
   }
 }
 
 async function listen(client: Headwater, emitterId: string, options: Options): Promise<void> {
-  const { newSigningKey } = await import("../../webhooks/signing-keys.ts");
   const signingKey = options.secret ?? newSigningKey();
   const signal = stopSignal();
   const egress = await openEgress();

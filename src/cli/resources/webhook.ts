@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { readTextFile } from "../input.ts";
 import { note, print, printJson, show } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import {
@@ -11,7 +12,7 @@ import {
   testCommand,
   withSecretsNoted,
 } from "./delivery-settings.ts";
-import { jsonOption } from "./list.ts";
+import { type JsonOption, jsonOption } from "./list.ts";
 import { findWebhook, WEBHOOKS } from "./names.ts";
 import { type ReceiverFilters, receiverFilters, receiverFiltersOf } from "./receiver-filters.ts";
 import {
@@ -37,6 +38,18 @@ const WEBHOOK: Subject<Webhook> = {
 interface Settings extends DeliverySettings {
   header?: Record<string, string>;
 }
+
+/** What says which key is to sign. */
+interface KeyOptions extends JsonOption {
+  signingKey?: string;
+}
+
+const keyOption = (command: Command): Command =>
+  command.option("--signing-key <file>", "file with a signing key of your own; - is the standard input");
+
+/** Returns the field of a request that brings a key along. From a file: arguments are seen by other users of the machine. */
+const keyBodyOf = async ({ signingKey }: KeyOptions) =>
+  signingKey === undefined ? {} : { signing_key: (await readTextFile(signingKey)).trim() };
 
 export function webhookCommands(program: Command, tools: RemoteTools): void {
   subjectCommands(program, tools, WEBHOOK, {
@@ -77,8 +90,10 @@ function createCommand(webhook: Command, tools: RemoteTools): void {
     .command("create")
     .description("create a webhook; prints its signing key, which can't be shown again")
     .argument("<url>", "http or https address that events are sent to");
-  remoteAction<Settings>(settingsOptions(create), tools, async ({ client, options }, url = "") => {
-    const created = await client.webhooks.create({ url, ...bodyOf(options) });
+  const command = keyOption(settingsOptions(create));
+  remoteAction<Settings & KeyOptions>(command, tools, async ({ client, options }, url = "") => {
+    const key = await keyBodyOf(options);
+    const created = await client.webhooks.create({ url, ...bodyOf(options), ...key });
     show(
       created,
       options,
@@ -107,9 +122,9 @@ const bodyOf = ({ header, ...settings }: Settings) => ({
 
 function keyCommand(webhook: Command, tools: RemoteTools): void {
   const description = "replace the signing key; the old one signs too for 24 hours";
-  const command = jsonOption(commandOn(webhook, "rotate-key", WEBHOOK, description));
-  thingAction(command, tools, WEBHOOK, async ({ id }, { client, options }) => {
-    const rotated = await client.webhooks.rotateSigningKey(id);
+  const command = keyOption(jsonOption(commandOn(webhook, "rotate-key", WEBHOOK, description)));
+  thingAction<Webhook, KeyOptions>(command, tools, WEBHOOK, async ({ id }, { client, options }) => {
+    const rotated = await client.webhooks.rotateSigningKey(id, {}, await keyBodyOf(options));
     if (options.json) return printJson(rotated);
     print(rotated.signing_key);
     note("It can't be shown again.");

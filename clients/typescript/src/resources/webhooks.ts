@@ -38,9 +38,18 @@ export class Webhooks {
     return this.#connection.send("delete", "/webhooks/{id}", { params: { id } }, options);
   }
 
-  /** Replaces the signing key; the old one signs too for 24 hours. */
-  rotateSigningKey(id: string, options?: CallOptions) {
-    return this.#connection.send("post", "/webhooks/{id}/rotate_signing_key", { params: { id } }, options);
+  /** Replaces the signing key, by that of `body` if it has one; the old one signs too for 24 hours. */
+  rotateSigningKey(
+    id: string,
+    options?: CallOptions,
+    body: BodyOf<"/webhooks/{id}/rotate_signing_key", "post"> = {},
+  ) {
+    return this.#connection.send(
+      "post",
+      "/webhooks/{id}/rotate_signing_key",
+      { params: { id }, body },
+      options,
+    );
   }
 
   /** Sends a signed test event now, and returns what the endpoint responded. */
