@@ -1,23 +1,30 @@
 import { useState } from "preact/hooks";
-import { VERIFY } from "../lib/verify";
+import { VERIFY, VERIFY_ED25519 } from "../lib/verify";
 import { CopyBlock, Notice } from "../ui/basics";
 
-/** A signing key, which the server shows this once, and how to verify with it. */
-export const KeyShown = ({ signingKey }: { signingKey: string }) => (
+/** How a webhook signs. */
+type Signing = "hmac" | "ed25519";
+
+/** A key to verify with: a secret that the server shows this once, or the public part of a pair; and how that is done. */
+export const KeyShown = ({ signingKey, signing }: { signingKey: string; signing: Signing }) => (
   <>
-    <Notice tone="warn">It is shown only now. Put it where your receiver reads its secrets.</Notice>
-    <CopyBlock text={signingKey} label="Signing key" />
-    <Verify />
+    {signing === "hmac" && (
+      <Notice tone="warn">It is shown only now. Put it where your receiver reads its secrets.</Notice>
+    )}
+    <CopyBlock text={signingKey} label={signing === "hmac" ? "Signing key" : "Public key"} />
+    <Verify signing={signing} />
   </>
 );
 
-export function Verify() {
+/** How a receiver verifies a delivery, in languages to choose from. */
+export function Verify({ signing }: { signing: Signing }) {
+  const examples = signing === "hmac" ? VERIFY : VERIFY_ED25519;
   const [language, setLanguage] = useState("Node");
-  const shown = VERIFY.find(one => one.language === language);
+  const shown = examples.find(one => one.language === language);
   return (
     <div class="stack tight">
       <fieldset class="row group" aria-label="Language">
-        {VERIFY.map(one => (
+        {examples.map(one => (
           <button
             key={one.language}
             type="button"

@@ -6,7 +6,7 @@ import { useFresh } from "../api/fresh";
 import { useOwnAccount } from "../api/own-account";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
-import { Button, Card, Copyable, Page, Tabs } from "../ui/basics";
+import { Button, Card, Copyable, CopyBlock, Page, Tabs } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { faultsOf } from "../ui/form-fault";
@@ -94,7 +94,7 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
 function Signing({ webhook }: { webhook: Webhook }) {
   const [isAsking, setAsking] = useState(false);
   const [key, setKey] = useState<string | null>(null);
-  useUnsaved(key !== null, "The key is shown only now.");
+  useUnsaved(key !== null && webhook.signing === "hmac", "The key is shown only now.");
   return (
     <div class="stack">
       <Card
@@ -107,18 +107,21 @@ function Signing({ webhook }: { webhook: Webhook }) {
       >
         {key ? (
           <div class="stack tight">
-            <KeyShown signingKey={key} />
+            <KeyShown signingKey={key} signing={webhook.signing} />
           </div>
         ) : (
-          <p class="muted">
-            It was shown when the webhook was created. After a rotation both keys sign for 24 hours, so that
-            the receiver can change over.
-          </p>
+          <div class="stack tight">
+            {webhook.public_key !== null && <CopyBlock text={webhook.public_key} label="Public key" />}
+            <p class="muted">
+              {webhook.public_key === null && "It was shown when the webhook was created. "}
+              After a rotation both keys sign for 24 hours, so that the receiver can change over.
+            </p>
+          </div>
         )}
       </Card>
       {!key && (
         <Card title="Verify a delivery">
-          <Verify />
+          <Verify signing={webhook.signing} />
         </Card>
       )}
       {isAsking && (

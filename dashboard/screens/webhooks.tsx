@@ -109,7 +109,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   if (created) {
     return (
       <Dialog hasSecret title="Keep this signing key" onClose={() => route(to(`/webhooks/${created.id}`))}>
-        <KeyShown signingKey={created.signing_key} />
+        <KeyShown signingKey={created.signing_key} signing={created.signing} />
         <div class="row end">
           <Button kind="primary" onClick={() => route(to(`/webhooks/${created.id}`))}>
             I have kept it

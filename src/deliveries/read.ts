@@ -18,7 +18,7 @@ import type { Platform, Stores } from "../platform.ts";
 import { countCached, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { traceIdOf } from "../tracing/trace-context.ts";
 import { findWebhook } from "../webhooks/find.ts";
-import { messageHeaders, SIGNATURE_HEADERS } from "./attempt/sign.ts";
+import { messageHeaders, signatureHeaderNames } from "./attempt/sign.ts";
 import type {
   DeliveryDetail,
   DeliveryFilter,
@@ -133,7 +133,7 @@ async function describeRequest(
     method: "POST",
     url: webhook.url,
     headers: messageHeaders(platform.config, message),
-    secret_header_names: [...SIGNATURE_HEADERS, ...webhook.header_names],
+    secret_header_names: [...signatureHeaderNames(webhook), ...webhook.header_names],
     webhook_updated_at: webhook.updated_at,
   };
 }

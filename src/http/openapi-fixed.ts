@@ -24,6 +24,7 @@ A delivery is a POST of the event as JSON, signed as [Standard Webhooks](https:/
 \`webhook-timestamp\` is in seconds; \`webhook-signature\` holds one or more signatures \`v1,{base64}\`, separated by spaces.
 Each is an HMAC-SHA256 of \`{webhook-id}.{webhook-timestamp}.{body}\`, keyed with the bytes that the part of the
 signing key after \`whsec_\` encodes in base64. Compare with the raw body, in constant time, and reject old timestamps.
+A webhook with \`signing: "ed25519"\` has signatures \`v1a,{base64}\` of the same text instead, which its \`public_key\` verifies.
 After a rotation the old key signs too for 24 hours. Any 2xx is a success; anything else is tried again on a schedule.
 
 ## Errors
@@ -70,14 +71,15 @@ export const WEBHOOKS: Json = {
         header("webhook-timestamp", "When it was sent; Unix seconds.", true, "1700000000"),
         header(
           "webhook-signature",
-          "One or more of `v1,{base64}`, separated by spaces: the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`.",
+          "One or more of `v1,{base64}`, separated by spaces: the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`; `v1a,{base64}` is " +
+            "its signature by ed25519.",
           true,
           "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
         ),
         header(
           "x-pd-signature",
-          "`t={seconds},v1={hex}`: the HMAC-SHA256 of `{t}.{body}`, keyed with the text of the signing key.",
-          true,
+          "`t={seconds},v1={hex}`: the HMAC-SHA256 of `{t}.{body}`, keyed with the text of the signing key; absent with ed25519.",
+          false,
           "t=1700000000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd",
         ),
         header("x-headwater-event-id", "The event's id.", true, "1700000000000-0"),

@@ -2,8 +2,10 @@ import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface SigningKey {
-  /** `whsec_…`, encrypted. */
+  /** `whsec_…`, or the `whsk_…` of an ed25519 key pair, encrypted. */
   sealed: string;
+  /** The `whpk_…` of that pair; absent for `whsec_…`. */
+  public_key?: string;
   /** Unix milliseconds after which it no longer signs; null for the current key. */
   expires_at_ms: number | null;
 }
@@ -108,7 +110,11 @@ export const Webhooks = collection<Webhook>(
       signing_keys: {
         type: [
           new Schema<SigningKey>(
-            { sealed: { type: String, required: true }, expires_at_ms: { type: Number, default: null } },
+            {
+              sealed: { type: String, required: true },
+              public_key: { type: String },
+              expires_at_ms: { type: Number, default: null },
+            },
             { _id: false },
           ),
         ],

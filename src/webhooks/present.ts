@@ -4,6 +4,11 @@ import type { Webhook } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
 import { disableWarning } from "./health.ts";
 import type { WebhookView } from "./schema.ts";
+import type { Signing } from "./signing-keys.ts";
+
+/** Returns how a webhook signs now, by its current key. */
+export const signingOf = ({ signing_keys: [current] }: Pick<Webhook, "signing_keys">): Signing =>
+  current?.public_key === undefined ? "hmac" : "ed25519";
 
 /** Returns a webhook as its owner sees it: without signing keys and without the values of custom headers. */
 export function presentWebhook(platform: Stores, webhook: Webhook): WebhookView {
@@ -28,6 +33,8 @@ export function presentWebhook(platform: Stores, webhook: Webhook): WebhookView 
     retry_schedule: webhook.retry_schedule ? [...webhook.retry_schedule] : null,
     timeout_seconds: webhook.timeout_seconds ?? null,
     header_names,
+    signing: signingOf(webhook),
+    public_key: webhook.signing_keys[0]?.public_key ?? null,
     created_at: webhook.created_at,
     updated_at: webhook.updated_at,
   };
@@ -51,6 +58,8 @@ export const exampleWebhook: WebhookView = {
   retry_schedule: null,
   timeout_seconds: null,
   header_names: [],
+  signing: "hmac",
+  public_key: null,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
 };

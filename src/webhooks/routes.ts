@@ -99,12 +99,13 @@ export const webhookRoutes = [
     summary: "Replace the signing key of a webhook",
     description:
       "The response contains the new `signing_key`, yours if the body has one, which is never shown again. The old key also signs for 24 more " +
-      "hours: `webhook-signature` and `x-pd-signature` then carry one signature per key, newest first.",
+      "hours: `webhook-signature` and `x-pd-signature` then carry one signature per key, newest first. Another `signing` goes over to it " +
+      "in this way.",
     access: ownWebhook,
     body: NewKey,
     response: data(200, WebhookWithKey),
     errors: ["conflict"],
     example: { params, body: {}, response: { ...example, signing_key } },
-    handler: ({ deps, resource, body }) => rotateSigningKey(deps, resource, body.signing_key),
+    handler: ({ deps, resource, body }) => rotateSigningKey(deps, resource, body),
   }),
 ];

@@ -5,6 +5,7 @@ import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import type { Signing } from "./signing-keys.ts";
 
 export const NullableText = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description });
@@ -48,6 +49,14 @@ const TimeoutSeconds = NullableInteger(
   { minimum: 1, maximum: LIMITS.longestAttemptMs.value / 1000 },
 );
 
+const SigningKind = Type.Unsafe<Signing>({
+  type: "string",
+  enum: ["hmac", "ed25519"],
+  description:
+    "How requests are signed: `hmac`, with a key that the receiver has too (`v1,…`); or `ed25519`, with a key pair of which the " +
+    "receiver has the public part only (`v1a,…`).",
+});
+
 /** A webhook as the API shows it (docs/rest-api.md#webhook). */
 export const WebhookView = Type.Object(
   {
@@ -74,6 +83,10 @@ export const WebhookView = Type.Object(
     header_names: Type.Array(Type.String(), {
       description: "Names of its custom headers; the values are never shown.",
     }),
+    signing: SigningKind,
+    public_key: NullableText(
+      "`whpk_…` of an ed25519 key pair, for verifying the signatures of deliveries; null with `hmac`.",
+    ),
     created_at: Type.Integer({ description: "Unix seconds." }),
     updated_at: Type.Integer({ description: "Unix seconds." }),
   },
@@ -92,7 +105,8 @@ export const WebhookWithKey = Type.Object(
   {
     ...WebhookView.properties,
     signing_key: Type.String({
-      description: "`whsec_…`, for verifying the signatures of deliveries; never shown again.",
+      description:
+        "For verifying the signatures of deliveries: `whsec_…`, which is never shown again; with ed25519 the `public_key`.",
     }),
   },
   { title: "WebhookWithKey" },
@@ -148,12 +162,16 @@ const SigningKey = Type.String({
 
 export const NewWebhookBody = Type.Object({
   headers: Type.Optional(Headers),
+  signing: Type.Optional(SigningKind),
   signing_key: Type.Optional(SigningKey),
   ...DeliverySettings,
 });
 
-/** The body of a rotation. */
-export const NewKey = Type.Object({ signing_key: Type.Optional(SigningKey) });
+/** The body of a rotation, which may go over to the other kind of signature. */
+export const NewKey = Type.Object({
+  signing: Type.Optional(SigningKind),
+  signing_key: Type.Optional(SigningKey),
+});
 
 /** Fields that are left out stay unchanged; null removes a value. */
 export const WebhookChanges = Type.Object({

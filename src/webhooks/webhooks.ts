@@ -16,14 +16,13 @@ import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
 import { checkDeliverySettings, type NewFields, newFields } from "./delivery-settings.ts";
 import { filterOfWebhooks } from "./filter.ts";
-import { presentWebhook } from "./present.ts";
+import { presentWebhook, signingOf } from "./present.ts";
 import type { UpdatedWebhook, WebhookChanges, WebhookFilter, WebhookView, WebhookWithKey } from "./schema.ts";
-import { givenOrNewKey, rotated } from "./signing-keys.ts";
+import { givenOrNewKey, type NewKey, rotated, shownKey, storedKey, type WantedKey } from "./signing-keys.ts";
 
-export interface NewWebhook extends NewFields {
+export interface NewWebhook extends NewFields, WantedKey {
   url: string;
   headers?: Record<string, string> | undefined;
-  signing_key?: string | undefined;
 }
 
 /**
@@ -33,17 +32,17 @@ export interface NewWebhook extends NewFields {
 export async function createWebhook(platform: Stores, input: NewWebhook): Promise<WebhookWithKey> {
   checkDeliverySettings(platform.config, input);
   await checkCount(platform, input.ownerId, "webhooks");
-  const signingKey = givenOrNewKey(input.signing_key);
+  const key = givenOrNewKey(input);
   const now = platform.clock();
   const webhook: Webhook = {
     _id: newId("wh", now),
     ...newFields(input, now),
     url: checkWebhookUrl(platform.config, "query", input.url),
-    signing_keys: [{ sealed: platform.secrets.seal(signingKey), expires_at_ms: null }],
+    signing_keys: [storedKey(key, platform.secrets.seal(key.secret))],
     ...encryptHeaders(platform.secrets, input.headers ?? {}),
   };
   await Webhooks(platform.mongo).insertOne(webhook);
-  return { ...presentWebhook(platform, webhook), signing_key: signingKey };
+  return { ...presentWebhook(platform, webhook), signing_key: shownKey(key) };
 }
 
 /**
@@ -84,25 +83,25 @@ export async function updateWebhook(
 }
 
 /**
- * Replaces the signing key of a webhook by the given one, or by a new one, and returns it; it can never be shown again. The old
- * key also signs for 24 more hours. A given key that signs already stays, so that the request may be repeated. Throws `invalid`
+ * Replaces the signing key of a webhook by the given one, or by a new one, of the same kind unless another is wanted, and returns
+ * it; it can never be shown again. The old key also signs for 24 more hours. A given key that signs already stays, so that the request may be repeated. Throws `invalid`
  * for the key, and `conflict` if another request replaced the key in between, because the key returned by one of the two
  * requests would never sign.
  */
 export async function rotateSigningKey(
   platform: Stores,
   webhook: Webhook,
-  given?: string,
+  { signing, signing_key }: WantedKey = {},
 ): Promise<WebhookWithKey> {
-  const signingKey = givenOrNewKey(given);
-  if (hasKey(platform, webhook, signingKey))
-    return { ...presentWebhook(platform, webhook), signing_key: signingKey };
+  const kind = signing ?? (signing_key === undefined ? signingOf(webhook) : "hmac");
+  const key = givenOrNewKey({ signing: kind, signing_key });
+  const shown = { signing_key: shownKey(key) };
+  if (hasKey(platform, webhook, key.secret)) return { ...presentWebhook(platform, webhook), ...shown };
   const updated =
-    (await replaceKey(platform, webhook, signingKey)) ??
-    (await replaceResealed(platform, webhook, signingKey));
+    (await replaceKey(platform, webhook, key)) ?? (await replaceResealed(platform, webhook, key));
   if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
   await platform.routing.invalidate([webhook.owner_id]);
-  return { ...presentWebhook(platform, updated), signing_key: signingKey };
+  return { ...presentWebhook(platform, updated), ...shown };
 }
 
 /** Whether a webhook signs with this key, which is not one that was replaced. */
@@ -113,10 +112,10 @@ const hasKey = ({ secrets }: Stores, { signing_keys: [current] }: Webhook, key: 
 async function replaceKey(
   { mongo, secrets, clock }: Stores,
   { _id, signing_keys: keys }: Webhook,
-  signingKey: string,
+  key: NewKey,
 ): Promise<Webhook | null> {
   const now = clock();
-  const signing_keys = rotated(keys, secrets.seal(signingKey), now);
+  const signing_keys = rotated(keys, storedKey(key, secrets.seal(key.secret)), now);
   return await Webhooks(mongo)
     .findOneAndUpdate(
       { _id, "signing_keys.0.sealed": keys[0]?.sealed ?? null },
@@ -127,18 +126,14 @@ async function replaceKey(
 }
 
 /** As `replaceKey`, if the key is the same, and `headwater secrets reseal` only encrypted it again; otherwise null. */
-async function replaceResealed(
-  platform: Stores,
-  before: Webhook,
-  signingKey: string,
-): Promise<Webhook | null> {
+async function replaceResealed(platform: Stores, before: Webhook, key: NewKey): Promise<Webhook | null> {
   const { mongo, secrets } = platform;
   const webhook = await Webhooks(mongo).findById(before._id).lean<Webhook | null>();
   const [current] = webhook?.signing_keys ?? [];
   const [known] = before.signing_keys;
   if (!webhook || !current || !known || secrets.open(current.sealed) !== secrets.open(known.sealed))
     return null;
-  return await replaceKey(platform, webhook, signingKey);
+  return await replaceKey(platform, webhook, key);
 }
 
 /** Returns a page of an account's webhooks, newest first, without its destinations, whose ids come before. */

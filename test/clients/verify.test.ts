@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { verify, WebhookError } from "../../clients/typescript/src/webhooks/index.ts";
 import { signatureHeaders } from "../../src/deliveries/attempt/sign.ts";
+import { newKeyPair } from "../../src/webhooks/ed25519.ts";
 
 interface Case {
   name: string;
@@ -67,6 +68,20 @@ describe("verify", () => {
     const seconds = String(Math.floor(at.getTime() / 1000));
     const headers = { "webhook-id": "msg_1", "webhook-timestamp": seconds, "webhook-signature": signature };
     expect((await verify(body, headers, secret)).id).to.equal("msg_1");
+  });
+
+  it("accepts what the server signs by ed25519, with the public key only", async () => {
+    const pair = newKeyPair();
+    const headers = sign(body, undefined, [pair.secret]);
+    expect((await verify(body, headers, pair.public)).payload).to.deep.equal({ hello: "world" });
+    expect((await errorOf(verify(`${body} `, headers, pair.public))).code).to.equal("signature-mismatch");
+    expect((await errorOf(verify(body, headers, newKeyPair().public))).code).to.equal("signature-mismatch");
+    const both = sign(body, undefined, [pair.secret, secret]);
+    for (const key of [pair.public, secret, [secret, newKeyPair().public]]) {
+      expect((await verify(body, both, key)).id).to.equal("dlv_1");
+    }
+    const plain = await errorOf(verify(body, headers, pair.public, { signature: "x-pd-signature" }));
+    expect(plain.code).to.equal("header-missing");
   });
 
   it("reads bodies of every kind that holds bytes", async () => {

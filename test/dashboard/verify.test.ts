@@ -4,9 +4,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { VERIFY } from "../../dashboard/lib/verify.ts";
+import { VERIFY, VERIFY_ED25519 } from "../../dashboard/lib/verify.ts";
 import { findProgram } from "../../script/lib/commands.mjs";
 import { signatureHeaders } from "../../src/deliveries/attempt/sign.ts";
+import { newKeyPair } from "../../src/webhooks/ed25519.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { programOrSkip, skipBecause } from "../support/skip.ts";
 import { startSystem } from "../support/system.ts";
@@ -131,6 +132,89 @@ puts JSON.generate(cases.map { |one| genuine?(one["headers"], one["body"].b, one
     await writeFile(join(folder, "verify.go"), `package main\n\n${codeOf("Go")}\n`);
     await writeFile(join(folder, "main.go"), MAIN_GO);
     run(go, ["run", "."]);
+  });
+});
+
+describe("what the dashboard shows for verifying a delivery that is signed by ed25519", () => {
+  const pair = newKeyPair();
+  const body = '{"hello":"wörld","at":"\u2028"}';
+  const now = Math.floor(Date.now() / 1000);
+  const sign = (timestamp = now, keys = [pair.secret]) =>
+    signatureHeaders({ id: "dlv_1", timestamp, body }, keys);
+  const headers = sign();
+  const { "webhook-signature": signature = "" } = headers;
+  const withSignature = (text: string) => ({ ...headers, "webhook-signature": text });
+  const genuine: Case[] = [
+    { name: "as it came", headers, body, key: pair.public },
+    {
+      name: "after a rotation",
+      headers: sign(now, [newKeyPair().secret, pair.secret]),
+      body,
+      key: pair.public,
+    },
+    { name: "beside HMAC", headers: sign(now, [newKey(), pair.secret]), body, key: pair.public },
+  ];
+  const forged: Case[] = [
+    { name: "another body", headers, body: `${body} `, key: pair.public },
+    { name: "another key", headers, body, key: newKeyPair().public },
+    { name: "another id", headers: { ...headers, "webhook-id": "dlv_2" }, body, key: pair.public },
+    { name: "signed ten minutes ago", headers: sign(now - 600), body, key: pair.public },
+    { name: "signed in ten minutes", headers: sign(now + 600), body, key: pair.public },
+    ...["", "v1a,", "v1a", "v1a,é", signature.replace("v1a,", "v1,"), signature.slice(0, 40)].map(text => ({
+      ...{
+        name: `the signature ${JSON.stringify(text)}`,
+        headers: withSignature(text),
+        body,
+        key: pair.public,
+      },
+    })),
+  ];
+  const cases = [...genuine, ...forged];
+  const wanted = cases.map(one => genuine.includes(one));
+  const shownFor = (language: string) => VERIFY_ED25519.find(one => one.language === language)?.code ?? "";
+  const printedBy = (program: string, args: string[], cwd: string = tmpdir()): unknown => {
+    const { stdout, stderr } = spawnSync(program, args, {
+      cwd,
+      input: JSON.stringify(cases),
+      encoding: "utf8",
+    });
+    return stdout === "" ? stderr : JSON.parse(stdout);
+  };
+
+  it("accepts genuine deliveries and no others in JavaScript, of bytes and of text", async () => {
+    const source = `data:text/javascript,${encodeURIComponent(shownFor("Node"))}`;
+    const { isGenuine } = (await import(source)) as {
+      isGenuine(headers: Record<string, string>, body: string | Buffer, key: string): boolean;
+    };
+    for (const bodyOf of [(text: string) => text, (text: string) => Buffer.from(text)]) {
+      const results = cases.map(one => isGenuine(one.headers, bodyOf(one.body), one.key));
+      expect(results).to.deep.equal(wanted);
+    }
+  });
+
+  it("accepts genuine deliveries and no others in Python", function () {
+    const python = findProgram("python3");
+    if (!python) skipBecause(this, "there is no python3 on the PATH");
+    if (spawnSync(python, ["-c", "import cryptography"]).status !== 0)
+      skipBecause(this, "this python3 has no package cryptography");
+    const program = `${shownFor("Python")}
+import json, sys
+print(json.dumps([is_genuine(one["headers"], one["body"].encode(), one["key"]) for one in json.load(sys.stdin)]))`;
+    expect(printedBy(python, ["-c", program])).to.deep.equal(wanted);
+  });
+
+  it("accepts genuine deliveries and no others in Go", async function () {
+    const go = findProgram("go");
+    if (!go) skipBecause(this, "there is no go on the PATH");
+    const folder = await mkdtemp(join(tmpdir(), "headwater-verify-"));
+    try {
+      await writeFile(join(folder, "go.mod"), "module verify\n\ngo 1.19\n");
+      await writeFile(join(folder, "verify.go"), `package main\n\n${shownFor("Go")}\n`);
+      await writeFile(join(folder, "main.go"), MAIN_GO);
+      expect(printedBy(go, ["run", "."], folder)).to.deep.equal(wanted);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
 

@@ -139,6 +139,37 @@ describe("the webhooks API", () => {
     ]);
   });
 
+  it("has a key pair with ed25519, of which only the public part is shown", async () => {
+    const created = await create("", { signing: "ed25519" });
+    expect(created.public_key).to.match(/^whpk_[A-Za-z0-9+/]{43}=$/);
+    expect(created).to.include({ signing: "ed25519", signing_key: created.public_key });
+    expect(await get(created.id)).to.include({ signing: "ed25519", public_key: created.public_key });
+    const own = `whsec_${Buffer.alloc(32).toString("base64")}`;
+    const both = await api.call("POST", "/webhooks", {
+      body: { url: URL, signing: "ed25519", signing_key: own },
+    });
+    expect(both.body.errors[0]).to.include({ in: "body", path: "signing_key" });
+    expect(await create()).to.include({ signing: "hmac", public_key: null });
+  });
+
+  it("goes over to ed25519 and back by rotations, which keep the kind unless another is wanted", async () => {
+    const { id } = await create();
+    const rotate = async (body: object) =>
+      (await api.call("POST", `/webhooks/${id}/rotate_signing_key`, { body })).body.data;
+    const first = await rotate({ signing: "ed25519" });
+    expect(first).to.include({ signing: "ed25519", signing_key: first.public_key });
+    const second = await rotate({});
+    expect(second.signing).to.equal("ed25519");
+    expect(second.public_key).not.to.equal(first.public_key);
+    const back = await rotate({ signing: "hmac" });
+    expect(back).to.include({ signing: "hmac", public_key: null });
+    expect(back.signing_key).to.match(/^whsec_/);
+    const stored = await Webhooks(platform.mongo).findById(id).lean();
+    const kinds = stored?.signing_keys.map(({ sealed }) => platform.secrets.open(sealed).split("_")[0]);
+    expect(kinds).to.deep.equal(["whsec", "whsk", "whsk", "whsec"]);
+    expect(JSON.stringify(stored)).not.to.match(/whsk_|whsec_/);
+  });
+
   it("lists the webhooks of a user newest first, in pages", async () => {
     const ids = [];
     for (let i = 0; i < 3; i++) ids.unshift((await create()).id);

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { readTextFile } from "../input.ts";
 import { note, print, printJson, show } from "../output.ts";
@@ -41,15 +41,25 @@ interface Settings extends DeliverySettings {
 
 /** What says which key is to sign. */
 interface KeyOptions extends JsonOption {
+  signing?: Webhook["signing"];
   signingKey?: string;
 }
 
-const keyOption = (command: Command): Command =>
-  command.option("--signing-key <file>", "file with a signing key of your own; - is the standard input");
+const keyOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--signing <kind>", "how requests are signed (default: hmac, or as before)").choices([
+        "hmac",
+        "ed25519",
+      ]),
+    )
+    .option("--signing-key <file>", "file with a signing key of your own; - is the standard input");
 
 /** Returns the field of a request that brings a key along. From a file: arguments are seen by other users of the machine. */
-const keyBodyOf = async ({ signingKey }: KeyOptions) =>
-  signingKey === undefined ? {} : { signing_key: (await readTextFile(signingKey)).trim() };
+const keyBodyOf = async ({ signing, signingKey }: KeyOptions) => ({
+  ...(signing !== undefined && { signing }),
+  ...(signingKey !== undefined && { signing_key: (await readTextFile(signingKey)).trim() }),
+});
 
 export function webhookCommands(program: Command, tools: RemoteTools): void {
   subjectCommands(program, tools, WEBHOOK, {
@@ -90,14 +100,14 @@ function createCommand(webhook: Command, tools: RemoteTools): void {
     .command("create")
     .description("create a webhook; prints its signing key, which can't be shown again")
     .argument("<url>", "http or https address that events are sent to");
-  const command = keyOption(settingsOptions(create));
+  const command = keyOptions(settingsOptions(create));
   remoteAction<Settings & KeyOptions>(command, tools, async ({ client, options }, url = "") => {
     const key = await keyBodyOf(options);
     const created = await client.webhooks.create({ url, ...bodyOf(options), ...key });
     show(
       created,
       options,
-      () => `${detailOf(created)}\nsigning key    ${created.signing_key}  (not shown again)`,
+      () => `${detailOf(created)}\nsigning key    ${created.signing_key}${noteOf(created)}`,
     );
   });
 }
@@ -122,15 +132,21 @@ const bodyOf = ({ header, ...settings }: Settings) => ({
 
 function keyCommand(webhook: Command, tools: RemoteTools): void {
   const description = "replace the signing key; the old one signs too for 24 hours";
-  const command = keyOption(jsonOption(commandOn(webhook, "rotate-key", WEBHOOK, description)));
+  const command = keyOptions(jsonOption(commandOn(webhook, "rotate-key", WEBHOOK, description)));
   thingAction<Webhook, KeyOptions>(command, tools, WEBHOOK, async ({ id }, { client, options }) => {
-    const rotated = await client.webhooks.rotateSigningKey(id, {}, await keyBodyOf(options));
+    const rotated = await client.webhooks.rotateSigningKey(id, await keyBodyOf(options));
     if (options.json) return printJson(rotated);
     print(rotated.signing_key);
-    note("It can't be shown again.");
+    if (isShownOnce(rotated)) note("It can't be shown again.");
   });
 }
 
+/** The public part of a key pair is not a secret. */
+const isShownOnce = ({ signing }: Webhook): boolean => signing === "hmac";
+const noteOf = (webhook: Webhook) => (isShownOnce(webhook) ? "  (not shown again)" : "");
+
 function detailOf(webhook: Webhook): string {
-  return receiverFields(webhook, { url: webhook.url, headers: webhook.header_names.join(", ") });
+  const { url, header_names, signing, public_key } = webhook;
+  const signed = public_key === null ? signing : `${signing}, ${public_key}`;
+  return receiverFields(webhook, { url, headers: header_names.join(", "), signed });
 }

@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { Message } from "../../destinations/message.ts";
 import { HOPS_HEADER } from "../../lib/hops.ts";
+import type { Webhook } from "../../models/webhook.ts";
+import { isEd25519, signEd25519 } from "../../webhooks/ed25519.ts";
 
 export interface SignedMessage {
   /** The `webhook-id`: the same over all attempts. */
@@ -10,28 +12,33 @@ export interface SignedMessage {
   body: string;
 }
 
-/** Headers that hold signatures. */
-export const SIGNATURE_HEADERS = ["webhook-signature", "x-pd-signature"];
+/** Returns the names of the headers that hold signatures in requests to a webhook. */
+export const signatureHeaderNames = ({ signing_keys }: Pick<Webhook, "signing_keys">): string[] =>
+  signing_keys.some(key => key.public_key === undefined)
+    ? ["webhook-signature", "x-pd-signature"]
+    : ["webhook-signature"];
 
 /**
  * The signature headers of a request, one signature for each key, newest first. `webhook-signature` follows Standard
- * Webhooks: its HMAC key is the base64-decoded part after `whsec_`. `x-pd-signature` is keyed with the text of the
- * signing key as its owner was given it, `whsec_` and all, since its receivers use the key as it is.
+ * Webhooks: its HMAC key is the base64-decoded part after `whsec_`, and `whsk_` signs by ed25519. `x-pd-signature` is keyed with
+ * the text of the signing key as its owner was given it, `whsec_` and all, since its receivers use the key as it is; without such
+ * a key there is none.
  */
 export function signatureHeaders(message: SignedMessage, signingKeys: string[]): Record<string, string> {
   const { id, timestamp, body } = message;
   const standard = signingKeys.map(key => {
+    if (isEd25519(key)) return `v1a,${signEd25519(key, `${id}.${timestamp}.${body}`)}`;
     const secret = Buffer.from(key.slice("whsec_".length), "base64");
     return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
   });
-  const plain = signingKeys.map(
-    key => `v1=${createHmac("sha256", key).update(`${timestamp}.${body}`).digest("hex")}`,
-  );
+  const plain = signingKeys
+    .filter(key => !isEd25519(key))
+    .map(key => `v1=${createHmac("sha256", key).update(`${timestamp}.${body}`).digest("hex")}`);
   return {
     "webhook-id": id,
     "webhook-timestamp": String(timestamp),
     "webhook-signature": standard.join(" "),
-    "x-pd-signature": [`t=${timestamp}`, ...plain].join(","),
+    ...(plain.length > 0 && { "x-pd-signature": [`t=${timestamp}`, ...plain].join(",") }),
   };
 }
 

@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createPublicKey, timingSafeEqual, verify } from "node:crypto";
 import { expect } from "chai";
 import { Webhook as Verifier, WebhookVerificationError } from "standardwebhooks";
 import { send } from "../../../src/deliveries/attempt/send.ts";
 import { signatureHeaders } from "../../../src/deliveries/attempt/sign.ts";
+import { newKeyPair } from "../../../src/webhooks/ed25519.ts";
 import { OVERLAP_MS } from "../../../src/webhooks/signing-keys.ts";
 import { rotateSigningKey } from "../../../src/webhooks/webhooks.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
@@ -34,6 +35,36 @@ describe("signing", () => {
     );
     const oldPlain = one("x-pd-signature", old).split(",")[1];
     expect(both["x-pd-signature"]).to.equal(`${one("x-pd-signature", key)},${oldPlain}`);
+  });
+});
+
+describe("signing by ed25519", () => {
+  it("signs the text of Standard Webhooks, and nothing for receivers of HMAC", () => {
+    const pair = newKeyPair();
+    const { "webhook-signature": signature = "", ...others } = signatureHeaders(message, [pair.secret]);
+    expect(Object.keys(others)).to.deep.equal(["webhook-id", "webhook-timestamp"]);
+    expect(signature).to.match(/^v1a,[A-Za-z0-9+/]{86}==$/);
+    const x = Buffer.from(pair.public.slice("whpk_".length), "base64").toString("base64url");
+    const publicKey = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    const text = Buffer.from(`${message.id}.${message.timestamp}.${message.body}`);
+    const given = Buffer.from(signature.slice("v1a,".length), "base64");
+    expect(verify(null, text, publicKey, given)).to.equal(true);
+  });
+
+  it("makes pairs whose secret part is the seed with the public key", () => {
+    const pair = newKeyPair();
+    const secret = Buffer.from(pair.secret.slice("whsk_".length), "base64");
+    expect(secret).to.have.length(64);
+    expect(`whpk_${secret.subarray(32).toString("base64")}`).to.equal(pair.public);
+    expect(newKeyPair().secret).not.to.equal(pair.secret);
+  });
+
+  it("goes over from HMAC with a signature of each kind, in the order of the keys", () => {
+    const headers = signatureHeaders(message, [newKeyPair().secret, key]);
+    expect(headers["webhook-signature"]).to.match(
+      /^v1a,\S{88} v1,g0hM9SsE\+OTPJTGt\/tmIKtSyZlE3uFJELVlNIOLJ1OE=$/,
+    );
+    expect(headers["x-pd-signature"]).to.equal(signatureHeaders(message, [key])["x-pd-signature"]);
   });
 });
 

@@ -38,18 +38,14 @@ export class Webhooks {
     return this.#connection.send("delete", "/webhooks/{id}", { params: { id } }, options);
   }
 
-  /** Replaces the signing key, by that of `body` if it has one; the old one signs too for 24 hours. */
+  /** Replaces the signing key, by `signing_key` if that is given; the old one signs too for 24 hours. */
   rotateSigningKey(
     id: string,
-    options?: CallOptions,
-    body: BodyOf<"/webhooks/{id}/rotate_signing_key", "post"> = {},
+    options: CallOptions & BodyOf<"/webhooks/{id}/rotate_signing_key", "post"> = {},
   ) {
-    return this.#connection.send(
-      "post",
-      "/webhooks/{id}/rotate_signing_key",
-      { params: { id }, body },
-      options,
-    );
+    const { signing, signing_key, ...call } = options;
+    const body = { ...(signing && { signing }), ...(signing_key !== undefined && { signing_key }) };
+    return this.#connection.send("post", "/webhooks/{id}/rotate_signing_key", { params: { id }, body }, call);
   }
 
   /** Sends a signed test event now, and returns what the endpoint responded. */

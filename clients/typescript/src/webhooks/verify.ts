@@ -22,7 +22,7 @@ export interface VerifyOptions {
   /** How far the time of the signature may be from now. Default: 300. */
   toleranceSeconds?: number;
   /**
-   * Which signature counts. Every delivery has both; `x-pd-signature` is for receivers of other platforms' webhooks. It does
+   * Which signature counts. Every delivery has both, but for those that are signed by ed25519; `x-pd-signature` is for receivers of other platforms' webhooks. It does
    * not cover the `webhook-id`, so a recorded request can be sent again as another delivery within the tolerance.
    */
   signature?: "webhook-signature" | "x-pd-signature";
@@ -53,7 +53,9 @@ export async function verify<Payload = unknown>(
   const message = concat(encode(signed.prefix), body);
   const isGenuine = await some(
     keys.flatMap(key =>
-      signed.signatures.map(signature => isSignedBy(isPlain ? key.text : key.bytes, signature, message)),
+      signed.signatures
+        .filter(({ kind }) => kind === key.kind)
+        .map(({ bytes }) => isSignedBy(key.kind, isPlain ? key.text : key.bytes, bytes, message)),
     ),
   );
   if (!isGenuine) {
@@ -80,7 +82,15 @@ interface Signed {
   timestamp: number;
   /** What is signed before the body. */
   prefix: string;
-  signatures: Uint8Array<ArrayBuffer>[];
+  signatures: Signature[];
+}
+
+/** `v1` of Standard Webhooks, and `v1a`. */
+type Kind = "hmac" | "ed25519";
+
+interface Signature {
+  kind: Kind;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 type ReadHeader = (name: string) => string;
@@ -91,14 +101,21 @@ function required(header: ReadHeader, name: string): string {
   return value;
 }
 
-/** Standard Webhooks: `v1,<base64>`, separated by spaces; other versions are not ours. */
+const KINDS = new Map<string, Kind>([
+  ["v1", "hmac"],
+  ["v1a", "ed25519"],
+]);
+
+/** Standard Webhooks: `v1,<base64>` or `v1a,<base64>`, separated by spaces; other versions are not ours. */
 function readStandard(header: ReadHeader): Signed {
   const id = required(header, "webhook-id");
   const timestamp = required(header, "webhook-timestamp");
   const signatures = required(header, "webhook-signature")
     .split(" ")
-    .filter(one => one.startsWith("v1,"))
-    .map(one => base64(one.slice(3)));
+    .map(one => {
+      const [, version = "", text = ""] = /^(v\w+),(.*)$/.exec(one) ?? [];
+      return signatureOf(KINDS.get(version), base64(text));
+    });
   return {
     id,
     timestamp: readTimestamp("webhook-timestamp", timestamp),
@@ -113,7 +130,9 @@ function readPlain(header: ReadHeader): Signed {
     .split(",")
     .map(one => one.trim().split("=", 2));
   const timestamp = pairs.find(([name]) => name === "t")?.[1] ?? "";
-  const signatures = pairs.filter(([name]) => name === "v1").map(([, value = ""]) => hex(value));
+  const signatures = pairs
+    .filter(([name]) => name === "v1")
+    .map(([, value = ""]) => signatureOf("hmac", hex(value)));
   return {
     id: header("webhook-id"),
     timestamp: readTimestamp("x-pd-signature", timestamp),
@@ -122,9 +141,14 @@ function readPlain(header: ReadHeader): Signed {
   };
 }
 
-function known(name: string, signatures: (Uint8Array<ArrayBuffer> | null)[]): Uint8Array<ArrayBuffer>[] {
+/** Null for a version that is not ours, and for what can't be read. */
+const signatureOf = (kind: Kind | undefined, bytes: Uint8Array<ArrayBuffer> | null): Signature | null =>
+  kind === undefined || bytes === null ? null : { kind, bytes };
+
+function known(name: string, signatures: (Signature | null)[]): Signature[] {
   const found = signatures.filter(one => one !== null).slice(0, MAX_SIGNATURES);
-  if (found.length === 0) throw new WebhookError("header-invalid", `${name}: has no signature of version v1`);
+  if (found.length === 0)
+    throw new WebhookError("header-invalid", `${name}: has no signature of a version that is known`);
   return found;
 }
 
@@ -157,38 +181,54 @@ function checkTime(
 
 /** A signing key: Standard Webhooks signs with the bytes that it encodes, `x-pd-signature` with its text. */
 interface Key {
+  kind: Kind;
   bytes: Uint8Array<ArrayBuffer>;
   text: Uint8Array<ArrayBuffer>;
 }
 
+const PREFIXES = new Map<string, Kind>([
+  ["whsec_", "hmac"],
+  ["whpk_", "ed25519"],
+]);
+const PUBLIC_KEY_BYTES = 32;
+
 function readSecrets(secrets: string | readonly string[]): Key[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length === 0) {
-    throw new WebhookError("secret-invalid", "secrets: at least one signing key is needed (whsec_…)");
+    throw new WebhookError("secret-invalid", "secrets: at least one signing key is needed (whsec_…, whpk_…)");
   }
   return list.map((secret: unknown, at) => {
     const text = typeof secret === "string" ? secret.trim() : "";
-    const bytes = text.startsWith("whsec_") ? base64(text.slice("whsec_".length)) : null;
-    if (bytes === null || bytes.length === 0) {
-      const name = typeof secrets === "string" ? "secrets" : `secrets.${at}`;
-      throw new WebhookError(
-        "secret-invalid",
-        `${name}: must be the signing key of a webhook, whsec_ and base64`,
-      );
-    }
-    return { bytes, text: encode(text) };
+    const key = readSecret(text);
+    if (key) return key;
+    const name = typeof secrets === "string" ? "secrets" : `secrets.${at}`;
+    const form = text.startsWith("whpk_") ? "whpk_ and base64 of 32 bytes" : "whsec_ and base64";
+    throw new WebhookError("secret-invalid", `${name}: must be the signing key of a webhook, ${form}`);
   });
 }
 
+/** Returns the key of a `whsec_…` or `whpk_…`; null for any other text. */
+function readSecret(text: string): Key | null {
+  const prefixEnd = text.indexOf("_") + 1;
+  const kind = PREFIXES.get(text.slice(0, prefixEnd));
+  const bytes = base64(text.slice(prefixEnd));
+  if (!kind || !bytes || bytes.length === 0) return null;
+  if (kind === "ed25519" && bytes.length !== PUBLIC_KEY_BYTES) return null;
+  return { kind, bytes, text: encode(text) };
+}
+
+const ALGORITHMS = { hmac: { name: "HMAC", hash: "SHA-256" }, ed25519: { name: "Ed25519" } };
+
 /** `crypto.subtle` compares in constant time. */
 async function isSignedBy(
+  kind: Kind,
   key: Uint8Array<ArrayBuffer>,
   signature: Uint8Array<ArrayBuffer>,
   message: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const algorithm = ALGORITHMS[kind];
   const imported = await crypto.subtle.importKey("raw", key, algorithm, false, ["verify"]);
-  return crypto.subtle.verify("HMAC", imported, signature, message);
+  return crypto.subtle.verify(algorithm.name, imported, signature, message);
 }
 
 async function some(checks: Promise<boolean>[]): Promise<boolean> {
