@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { type Static, Type } from "typebox";
+import { parseProxyUrl } from "./egress/proxy.ts";
 import { SetupError } from "./lib/errors.ts";
 import { splitList } from "./lib/lists.ts";
 import { newAjv, patternInWords, wordsOfPattern } from "./lib/schemas.ts";
@@ -102,6 +103,8 @@ const Environment = Type.Object({
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
   /** CIDRs, and ports; if it has no ports, those at which servers accept mail. */
   EGRESS_BLOCK: Type.String({ default: "" }),
+  /** A forward proxy for deliveries and other requests of Headwater's own: `http://user:password@host:port`, or `https://…`. */
+  EGRESS_PROXY: Type.Optional(Type.String({ maxLength: 2048 })),
   DELIVERY_RETRY_SCHEDULE: Type.String({
     pattern: `^${DURATION}(\\s*,\\s*${DURATION})*$`,
     default: RETRY_SCHEDULE,
@@ -308,6 +311,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       blockedPorts: frozen(blocked.ports),
       ownUrls: frozen([env.PUBLIC_URL, ...(env.INGRESS_URL ? [env.INGRESS_URL] : [])]),
     }),
+    egressProxy: env.EGRESS_PROXY === undefined ? undefined : Object.freeze(parseProxyUrl(env.EGRESS_PROXY)),
     deliveries: Object.freeze({
       retryScheduleMs: frozen(splitList(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
       timeoutMs: timeouts.attempt,

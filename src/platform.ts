@@ -2,6 +2,7 @@ import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
 import { LastingConnections } from "./egress/lasting-connections.ts";
+import type { EgressProxy } from "./egress/proxy.ts";
 import { AppError } from "./lib/errors.ts";
 import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
@@ -219,19 +220,25 @@ export async function openPlatform(
     closers.push(() => shards.close());
     const stores = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
     const mailServers = config.mail ? [config.mail.server] : [];
-    const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing), ...mailServers];
-    const openEgress = (allow: readonly string[]) => {
+    const { egressProxy: proxy } = config;
+    const operators = [...collectorHosts(config.tracing), ...mailServers, ...(proxy ? [proxy] : [])];
+    const blockedHosts = () => [...stores(), ...operators];
+    const openEgress = (allow: readonly string[], through: EgressProxy | undefined) => {
       const opened = createEgress({
         ...config.egress,
         allow,
         blockedHosts,
+        proxy: through,
         connectTimeoutMs: Math.min(10_000, config.deliveries.timeoutMs),
         userAgent: `Headwater/${config.version}`,
       });
       closers.push(() => opened.close());
       return opened;
     };
-    const egress = openEgress(config.egressAllow);
+    const egress = openEgress(config.egressAllow, proxy);
+    // A provider on a network of the operator's own is not beyond the proxy.
+    const openEgressToProvider = (allow: readonly string[]) =>
+      openEgress(allow, allow.length > 0 ? undefined : proxy);
     const lastingConnections = new LastingConnections({
       most: LIMITS.destinationConnections.value,
       idleMs: LIMITS.destinationIdleMs.value,
@@ -239,7 +246,7 @@ export async function openPlatform(
     closers.push(async () => lastingConnections.close());
     const openid =
       config.openid &&
-      new OpenIdProvider(config.openid, { egress: openEgress(config.openid.egressAllow), clock });
+      new OpenIdProvider(config.openid, { egress: openEgressToProvider(config.openid.egressAllow), clock });
     const activity = new Activity({ mongo, redis, keys, clock });
     activity.start();
     closers.push(() => activity.close());

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { NONE } from "./egress/dial.ts";
+import { parseProxyUrl } from "./egress/proxy.ts";
 import { isLoopback } from "./lib/hosts.ts";
 import { splitList } from "./lib/lists.ts";
 import { parseMailUrl } from "./lib/smtp-url.ts";
@@ -192,6 +193,7 @@ const CHECKS: Record<string, Check> = {
   OIDC_ALLOW: signInRules,
   OIDC_EGRESS_ALLOW: cidrs,
   EGRESS_ALLOW: cidrs,
+  EGRESS_PROXY: parsedBy(parseProxyUrl),
   SANDBOX_EGRESS_ALLOW: (value, settings) => (value.trim() === NONE ? null : cidrs(value, settings)),
   FREE_LIMITS: parsedBy(value => parsePlanLimits(value, QUOTA)),
   PAID_LIMITS: parsedBy(value => parsePlanLimits(value)),

@@ -45,6 +45,8 @@ export interface Egress {
   connect(target: ConnectTarget): Promise<Socket>;
   /** Returns the addresses of a host that may be connected to, for a library that connects by itself. Throws EgressError. */
   checkAddresses: CheckAddresses;
+  /** Whether connections go through a proxy, so that no library may connect by itself. */
+  isProxied: boolean;
   /** Closes all connections of `request`. */
   close(): Promise<void>;
 }
@@ -98,6 +100,7 @@ export function createEgress(options: EgressOptions): Egress {
       checkAddresses(host, port).catch((error: unknown) => {
         throw toEgressError(error, host);
       }),
+    isProxied: options.proxy !== undefined,
     connect: target => connectTo(dial, target, options.connectTimeoutMs),
     close: async () => {
       kept.close();

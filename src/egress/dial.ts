@@ -13,6 +13,7 @@ import {
 } from "./address-rules.ts";
 import { BlockedHosts, type BlockedHostsOption, createResolver, type Resolve } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
+import { connectThrough, type EgressProxy } from "./proxy.ts";
 
 export interface DialOptions {
   /** CIDRs or single addresses that may be reached besides public addresses; `none`: nothing may be. */
@@ -27,6 +28,8 @@ export interface DialOptions {
   ownUrls?: readonly string[];
   /** Returns true for an address of this machine; by default, the addresses of its interfaces. */
   isOwnAddress?: (ip: string) => boolean;
+  /** The forward proxy through which connections are made, to the checked addresses; absent: directly. */
+  proxy?: EgressProxy | undefined;
   /** For resolving the name and connecting, together. */
   connectTimeoutMs: number;
   /** Resolves a host name to its addresses; by default DNS, then the system's resolver. */
@@ -91,7 +94,8 @@ export function createAddressCheck(options: DialOptions): CheckAddresses {
 export function createDial(options: DialOptions, check = createAddressCheck(options)): Dial {
   return async (host, port, signal) => {
     const deadline = Date.now() + options.connectTimeoutMs;
-    return connectFirst(await check(host, port), { host, port, deadline, signal });
+    const { proxy } = options;
+    return connectFirst(await check(host, port), { host, port, deadline, signal, proxy });
   };
 }
 
@@ -106,6 +110,7 @@ interface Target {
   port: number;
   deadline: number;
   signal: AbortSignal | undefined;
+  proxy: EgressProxy | undefined;
 }
 
 async function connectFirst(addresses: string[], target: Target): Promise<Socket> {
@@ -114,7 +119,8 @@ async function connectFirst(addresses: string[], target: Target): Promise<Socket
     // An address that does not respond must leave time for the remaining ones.
     const share = Math.max(0, target.deadline - Date.now()) / (addresses.length - index);
     try {
-      return await connectOne(ip, target, share);
+      if (!target.proxy) return await connectOne(ip, target, share);
+      return await connectThrough(target.proxy, { ...target, ip, timeoutMs: share });
     } catch (error) {
       target.signal?.throwIfAborted();
       failure = toEgressError(error, target.host);

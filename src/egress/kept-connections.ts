@@ -26,10 +26,12 @@ export class KeptConnections {
 
   /** Watches a new connection. */
   add(socket: Socket): void {
-    this.#readBefore.set(socket, 0);
+    // TLS, or a proxy, has responded by then.
+    const atFirst = socket.bytesRead;
+    this.#readBefore.set(socket, atFirst);
     socket.prependListener("error", error => {
-      const before = this.#readBefore.get(socket) ?? 0;
-      if (before > 0 && socket.bytesRead === before) this.#errors.add(error);
+      const before = this.#readBefore.get(socket) ?? atFirst;
+      if (before > atFirst && socket.bytesRead === before) this.#errors.add(error);
     });
   }
 

@@ -75,16 +75,21 @@ export interface RabbitMqConnection extends Kept {
 }
 
 /**
- * Opens a connection and a channel, through the egress guard: to the addresses that it has checked, one after another.
+ * Opens a connection and a channel, through the egress guard: to the addresses that it has checked, one after another, or over the
+ * proxy, which only TLS can do, because the library connects by itself otherwise.
  * Throws `Rejected` with what the broker says against it, and EgressError.
  */
 export async function connectToRabbitMq(
-  egress: Pick<Egress, "checkAddresses">,
+  egress: Pick<Egress, "checkAddresses" | "connect" | "isProxied">,
   settings: RabbitMqSettings,
   timeoutMs: number,
 ): Promise<RabbitMqConnection> {
   const { host, port, isTls } = serverOf(settings.url, "amqp", PORTS);
-  const addresses = await egress.checkAddresses(host, port);
+  if (egress.isProxied && !isTls) {
+    throw new EgressError("connect", "amqp:// can't go through the server's proxy: use amqps://");
+  }
+  const socket = egress.isProxied ? await egress.connect({ host, port }) : undefined;
+  const addresses = socket ? [host] : await egress.checkAddresses(host, port);
   const until = Date.now() + timeoutMs;
   let failure: unknown;
   for (const [i, address] of addresses.entries()) {
@@ -101,7 +106,8 @@ export async function connectToRabbitMq(
           vhost: new URL(settings.url).pathname.slice(1) || "/",
           heartbeat: HEARTBEAT_S,
         },
-        { timeout, noDelay: true, ...(isTls && tlsOptions(host, settings.ca)) },
+        // Over a socket that is connected the library only starts TLS.
+        { timeout, noDelay: true, ...(isTls && tlsOptions(host, settings.ca)), ...(socket && { socket }) },
       );
       return await openChannel(model, host, settings.password);
     } catch (error) {

@@ -5,6 +5,7 @@ import { send } from "../../../src/deliveries/attempt/send.ts";
 import type { Message } from "../../../src/destinations/message.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import { rotateSigningKey } from "../../../src/webhooks/webhooks.ts";
+import { startConnectProxy } from "../../egress/connect-proxy.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
@@ -132,6 +133,29 @@ describe("sending one attempt", () => {
       expect(late.error).to.match(/^timeout: .* within 1000 ms/);
     } finally {
       await patient.destroy();
+    }
+  });
+
+  it("goes through the forward proxy, whose absence is no failure of the endpoint", async () => {
+    const proxy = await startConnectProxy();
+    const EGRESS_PROXY = `http://headwater:s3cret@127.0.0.1:${proxy.port}`;
+    const behind = await openTestPlatform({ EGRESS_PROXY }, { process: "deliveries" });
+    try {
+      const { webhook } = await webhookAt(receiver.url);
+      const sealedThere = { ...webhook, signing_keys: [], headers: null };
+      expect(await send(behind, sealedThere, message)).to.include({ status: 200, error: null });
+      expect(proxy.asked).to.deep.equal([new URL(receiver.url).host]);
+      const atProxy = await send(behind, { ...sealedThere, url: `http://127.0.0.1:${proxy.port}/` }, message);
+      expect(atProxy.error).to.match(/^blocked-address: /);
+      await proxy.close();
+      const other = { ...sealedThere, url: "http://127.0.0.2:1/" };
+      const error = await send(behind, other, message).then(
+        () => expect.fail("it counts as an attempt"),
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.be.instanceOf(AppError).with.property("code", "unavailable");
+    } finally {
+      await behind.destroy();
     }
   });
 
