@@ -9,6 +9,7 @@ export {
   type List,
   type LiveMessage,
   type Page,
+  PreconditionFailedError,
   type Schemas,
   StreamEndedError,
 } from "../../clients/typescript/src/index.ts";

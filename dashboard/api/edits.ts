@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { PreconditionFailedError } from "./client";
 import type { Values } from "./configure";
 import type { Resource } from "./resource";
 
@@ -85,18 +86,31 @@ interface Saving<Thing> {
   write: (now: Thing) => PromiseLike<Thing>;
 }
 
+/** How often a save begins again because the thing was changed just before it. */
+const MOST_TRIES = 5;
+
 /**
  * Stores what a form has changed, unless somebody else has changed the same since its reader began: then what is stored is
- * shown beside it, and false returned. Between this look and the request another change can still be lost
- * (docs/decisions/0057-what-the-dashboard-sends.md). Throws what `read` and `write` throw.
+ * shown beside it, and false returned. A change between this look and the request has it begin again, if `write` says which
+ * revision it changes (docs/decisions/0057-what-the-dashboard-sends.md). Throws what `read` and `write` throw.
  */
-export async function saveEdits<Thing>({ resource, parts, read, write }: Saving<Thing>): Promise<boolean> {
+export async function saveEdits<Thing>(saving: Saving<Thing>, tries = 1): Promise<boolean> {
+  const { resource, parts, read, write } = saving;
   const now = await read();
   resource.put(now);
   if (parts.some(part => part.clashes(now).length > 0)) return false;
   const sent = parts.map(part => part.changes);
-  const stored = await write(now);
+  let stored: Thing;
+  try {
+    stored = await write(now);
+  } catch (error) {
+    if (!(error instanceof PreconditionFailedError) || tries === MOST_TRIES) throw error;
+    return await saveEdits(saving, tries + 1);
+  }
   resource.put(stored);
   for (const [i, part] of parts.entries()) part.saved(sent[i] ?? {}, stored);
   return true;
 }
+
+/** Returns the option of a request that changes a thing only as it was read. */
+export const asRead = ({ revision }: { revision: number }) => ({ ifMatch: revision });

@@ -42,7 +42,8 @@ export type SourceResource = Resource<Detail>;
 export async function updateSource(
   { id, active }: Pick<Detail, "id" | "active">,
   changes: Parameters<typeof headwater.sources.update>[1],
+  call?: CallOptions,
 ): Promise<Detail> {
-  await headwater.sources.update(id, { active, ...changes });
+  await headwater.sources.update(id, { active, ...changes }, call);
   return await headwater.sources.get(id);
 }

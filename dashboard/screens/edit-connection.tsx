@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { headwater, type Schemas } from "../api/client";
-import { saveEdits, useEdits } from "../api/edits";
+import { asRead, saveEdits, useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
 import { Button } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
@@ -37,12 +37,14 @@ export function EditConnection({ connection, onClose }: EditProps) {
         resource: { put: setLatest },
         parts: [edits],
         read: () => headwater.connections.get(connection.id),
-        write: () =>
-          headwater.connections.update(connection.id, {
+        write: now => {
+          const body = {
             ...(name !== undefined && { name: String(name) }),
             ...(isReplaced && { fields: values }),
             ...(events !== undefined && { events: rulesOf(rules) }),
-          }),
+          };
+          return headwater.connections.update(connection.id, body, asRead(now));
+        },
       });
       if (!isSaved) return;
       toast("Saved.", "good");

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { type Edits, saveEdits, useEdits } from "../api/edits";
+import { asRead, type Edits, saveEdits, useEdits } from "../api/edits";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
 import type { Resource } from "../api/resource";
 import { to } from "../lib/address";
@@ -79,9 +79,9 @@ export function ListenerSettings<One extends Listener>({
         resource,
         parts: all,
         read: async () => (await calls.get(listener.id)) as One,
-        write: async () => {
+        write: async now => {
           const body = { ...changes(), ...Object.fromEntries(Object.entries(own.changes).map(sentOf)) };
-          const saved = await calls.update(listener.id, body);
+          const saved = await calls.update(listener.id, body, asRead(now));
           lost = saved.secrets_removed;
           const shown: Listener = saved;
           return shown as One;

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso/router";
 import { headwater } from "../api/client";
 import { readComponent } from "../api/code";
 import { askSource } from "../api/configure";
-import { saveEdits, useEdits } from "../api/edits";
+import { asRead, saveEdits, useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
 import { type SourceResource, updateSource } from "../api/source";
 import { to } from "../lib/address";
@@ -48,11 +48,15 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
         parts: [own, props],
         read: () => headwater.sources.get(source.id),
         write: now =>
-          updateSource(now, {
-            ...own.changes,
-            ...(Object.keys(changed).length > 0 && { configured_props: changed }),
-            ...(made.id && made.id !== source.dynamic_props_id && { dynamic_props_id: made.id }),
-          }),
+          updateSource(
+            now,
+            {
+              ...own.changes,
+              ...(Object.keys(changed).length > 0 && { configured_props: changed }),
+              ...(made.id && made.id !== source.dynamic_props_id && { dynamic_props_id: made.id }),
+            },
+            asRead(now),
+          ),
       });
       if (isSaved) toast("Saved.", "good");
     });

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
-import { saveEdits, useEdits } from "../api/edits";
+import { asRead, saveEdits, useEdits } from "../api/edits";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { Badge, Button, Notice, Time } from "../ui/basics";
@@ -73,7 +73,7 @@ export function SubscriptionEditor({ subscription, first, onClose, onSaved }: Ed
           resource: { put: setLatest },
           parts: [edits],
           read: () => headwater.subscriptions.get(id),
-          write: () => headwater.subscriptions.update(id, { filter: given ?? null }),
+          write: now => headwater.subscriptions.update(id, { filter: given ?? null }, now && asRead(now)),
         });
         if (!isSaved) return;
       } else {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { headwater, messageOf, type Schemas } from "../api/client";
-import { saveEdits, useEdits } from "../api/edits";
+import { asRead, saveEdits, useEdits } from "../api/edits";
 import { useFresh } from "../api/fresh";
 import { loadNames, nameOf } from "../api/names";
 import { useOwnAccount } from "../api/own-account";
@@ -138,7 +138,7 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
       resource,
       parts: [edits],
       read: () => headwater.subscriptions.get(id),
-      write: () => headwater.subscriptions.update(id, { function: next }),
+      write: now => headwater.subscriptions.update(id, { function: next }, asRead(now)),
     });
     if (isSaved) setFound(null);
     return isSaved;

@@ -1,5 +1,5 @@
 import { checkCount } from "../accounts/limits.ts";
-import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { AppError, invalidField } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -10,6 +10,7 @@ import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { containing } from "../store/text-filter.ts";
+import { FIRST_REVISION, nextRevision, revisionOf, writeRevision } from "../store/revisions.ts";
 import { appEndpointUrl, checkEventRules } from "./app-events.ts";
 import type { ConnectionChanges, ConnectionFilter, ConnectionView } from "./schema.ts";
 import { keysFields } from "./secrets.ts";
@@ -44,6 +45,7 @@ export function presentConnection(platform: Stores, connection: Connection): Con
     events: events ?? null,
     created_at: connection.created_at,
     updated_at: connection.updated_at,
+    revision: revisionOf(connection),
   };
 }
 
@@ -59,7 +61,12 @@ export async function findConnection(
 }
 
 /** The access rule of routes whose path names a connection. */
-export const ownConnection = { kind: "resource", what: "connection", load: findConnection } as const;
+export const ownConnection = {
+  kind: "resource",
+  what: "connection",
+  isRevised: true,
+  load: findConnection,
+} as const;
 
 /** Returns a page of an account's connections, newest first. */
 export async function listConnections(
@@ -102,6 +109,7 @@ export async function createConnection(
     ...{ scope: null, expires_at_ms: null, renew_from_ms: null, renewed_at_ms: null },
     ...(events && { events }),
     version: 1,
+    revision: FIRST_REVISION,
     ...{ created_at: unixSeconds(now), updated_at: unixSeconds(now) },
   };
   await Connections(platform.mongo).insertOne(connection);
@@ -114,30 +122,35 @@ export async function createConnection(
  */
 export async function updateConnection(
   platform: Stores,
-  { _id, owner_id, kind }: Connection,
-  { name, fields, events }: ConnectionChanges,
+  connection: Connection,
+  changes: ConnectionChanges,
 ): Promise<ConnectionView> {
+  const { _id, owner_id, kind } = connection;
+  const { name, fields, events } = changes;
   if (fields !== undefined) {
     if (kind !== "keys") throw invalidField("body", "fields", "come from the app: reconnect it instead");
     checkFields(fields);
   }
   if (events) checkEventRules(events);
-  const updated = await Connections(platform.mongo)
-    .findOneAndUpdate(
-      { _id },
-      {
-        $set: {
-          ...(name !== undefined && { name }),
-          ...(fields !== undefined && keysFields(platform, fields)),
-          ...(events !== undefined && { events }),
-          updated_at: unixSeconds(platform.clock()),
-        },
-        ...(fields !== undefined && { $inc: { version: 1 } }),
-      },
-      { returnDocument: "after" },
-    )
-    .lean<Connection>();
-  if (!updated) throw notFound("connection");
+  const set = {
+    ...(name !== undefined && { name }),
+    ...(fields !== undefined && keysFields(platform, fields)),
+    ...(events !== undefined && { events }),
+    updated_at: unixSeconds(platform.clock()),
+  };
+  const updated = await writeRevision(connection, {
+    what: "connection",
+    namesIn: () => Object.keys(changes),
+    read: () => Connections(platform.mongo).findById(_id).lean<Connection | null>(),
+    write: (filter, revision) =>
+      Connections(platform.mongo)
+        .findOneAndUpdate(
+          { _id, ...filter },
+          { $set: { ...set, ...revision }, ...(fields !== undefined && { $inc: { version: 1 } }) },
+          { returnDocument: "after" },
+        )
+        .lean<Connection | null>(),
+  });
   await platform.routing.invalidate([owner_id]);
   return presentConnection(platform, updated);
 }
@@ -188,10 +201,8 @@ const OVERLAP_MS = 86_400_000;
  * Gives a connection another address for its app's events. The old one works for 24 more hours; one that was replaced before
  * that ends at once. Throws `conflict` if it has none yet, or if another request replaced it in between.
  */
-export async function rotateEndpoint(
-  platform: Stores,
-  { _id, owner_id, endpoint }: Connection,
-): Promise<ConnectionView> {
+export async function rotateEndpoint(platform: Stores, before: Connection): Promise<ConnectionView> {
+  const { _id, owner_id, endpoint } = before;
   if (endpoint === undefined) {
     throw new AppError(
       "conflict",
@@ -200,20 +211,22 @@ export async function rotateEndpoint(
   }
   const next = newToken();
   const now = platform.clock();
+  const set = {
+    endpoint: next,
+    old_endpoint: { name: endpoint, until_ms: now + OVERLAP_MS },
+    updated_at: unixSeconds(now),
+  };
   const updated = await transaction(platform.mongo, async session => {
-    const connection = await Connections(platform.mongo)
-      .findOneAndUpdate(
-        { _id, endpoint },
-        {
-          $set: {
-            endpoint: next,
-            old_endpoint: { name: endpoint, until_ms: now + OVERLAP_MS },
-            updated_at: unixSeconds(now),
-          },
-        },
-        { returnDocument: "after", session },
-      )
-      .lean<Connection>();
+    const latest = await Connections(platform.mongo).findOne({ _id, endpoint }).session(session).lean();
+    const connection =
+      latest &&
+      (await Connections(platform.mongo)
+        .findOneAndUpdate(
+          { _id, endpoint },
+          { $set: { ...set, ...nextRevision(latest, ["endpoint_url"]) } },
+          { returnDocument: "after", session },
+        )
+        .lean<Connection>());
     if (!connection) throw new AppError("conflict", "the endpoint was changed by another request");
     await Sources(platform.mongo).updateMany(
       { connection_ids: _id, "app_events.connection_id": _id, owner_id },

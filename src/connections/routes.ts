@@ -44,6 +44,7 @@ const example: ConnectionView = {
   events: null,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
+  revision: 1,
 };
 const params = { id: example.id };
 const endpointUrl = `https://headwater.example/in/${example.id}-Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe`;

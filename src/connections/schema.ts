@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { Revision } from "../store/revisions.ts";
 import { EventRules } from "./app-events.ts";
 
 /** A slug, as `app` props name their app. */
@@ -60,6 +61,7 @@ export const ConnectionView = Type.Object(
     }),
     created_at: Type.Integer({ description: "Unix seconds." }),
     updated_at: Type.Integer({ description: "Unix seconds." }),
+    revision: Revision,
   },
   { title: "Connection" },
 );

@@ -1,6 +1,6 @@
 import { checkCount } from "../accounts/limits.ts";
 import { type Deployer, fieldsOfUses, ownDeployer, type Uses, withUses } from "../components/components.ts";
-import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { SourceMemories } from "../models/source.ts";
@@ -14,6 +14,7 @@ import {
 import type { Calling, Outbound, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/deliveries.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { writeRevision } from "../store/revisions.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
 import { checkDeliverySettings, newFields } from "../webhooks/delivery-settings.ts";
 import { filterOfWebhooks } from "../webhooks/filter.ts";
@@ -45,7 +46,12 @@ async function findDestination(platform: Stores, id: string, owners: string[]): 
 }
 
 /** The access rule of routes whose path names a destination. */
-export const ownDestination = { kind: "resource", what: "destination", load: findDestination } as const;
+export const ownDestination = {
+  kind: "resource",
+  what: "destination",
+  isRevised: true,
+  load: findDestination,
+} as const;
 
 /** Returns a page of an account's destinations, whose ids come before those of its webhooks: newest first of each prefix. */
 export async function listDestinations(
@@ -139,12 +145,22 @@ export async function updateDestination(
     ...((active || changed) && { failing_since_ms: null }),
     updated_at: unixSeconds(platform.clock()),
   };
-  const updated = await withUses(platform, changed?.uses, options =>
-    Webhooks(platform.mongo)
-      .findOneAndUpdate({ _id: destination._id }, { $set: set }, { returnDocument: "after", ...options })
-      .lean<Destination | null>(),
-  );
-  if (!updated) throw notFound("destination");
+  const { _id } = destination;
+  const updated = await writeRevision(destination, {
+    what: "destination",
+    namesIn: () => Object.keys(changes),
+    read: () => Webhooks(platform.mongo).findById(_id).lean<Destination | null>(),
+    write: (filter, revision) =>
+      withUses(platform, changed?.uses, options =>
+        Webhooks(platform.mongo)
+          .findOneAndUpdate(
+            { _id, ...filter },
+            { $set: { ...set, ...revision } },
+            { returnDocument: "after", ...options },
+          )
+          .lean<Destination | null>(),
+      ),
+  });
   await platform.routing.invalidate([destination.owner_id]);
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
   if (ordered !== undefined) await enqueueDrain(platform, destination);

@@ -99,6 +99,16 @@ export const FIXED_SCHEMAS: Json = {
       status: { type: "integer" },
       detail: text("What went wrong with this request."),
       error: text("The same text as `detail`."),
+      revision: {
+        type: "integer",
+        description: "With `precondition-failed`: the revision that the resource has now.",
+      },
+      changed: {
+        type: "array",
+        items: { type: "string" },
+        description:
+          "With `precondition-failed`: the fields that requests have set since the wanted revision.",
+      },
       errors: {
         type: "array",
         items: {
@@ -139,6 +149,7 @@ export const FIXED_HEADERS: Json = {
     "integer",
     "optional",
   ),
+  ETag: header("The revision of the resource in quotes, for `If-Match`.", "string"),
   Allow: header("The methods that the path supports.", "string"),
   "RateLimit-Limit": header("Requests that the API key may send in a second.", "integer", "optional"),
   "RateLimit-Remaining": header("Requests that are left in this second.", "integer", "optional"),
@@ -161,7 +172,10 @@ const RESPONSE_HEADERS: Json = headerRef("X-Request-Id");
 const KEYED_HEADERS: Json = { ...RESPONSE_HEADERS, ...RATE_LIMIT_HEADERS };
 
 /** Returns the headers of a response that is not a problem. */
-export const successHeaders = (isPublic: boolean): Json => (isPublic ? RESPONSE_HEADERS : KEYED_HEADERS);
+export const successHeaders = ({ isPublic, hasEtag }: { isPublic: boolean; hasEtag: boolean }): Json => ({
+  ...(isPublic ? RESPONSE_HEADERS : KEYED_HEADERS),
+  ...(hasEtag && headerRef("ETag")),
+});
 
 /** Problems that come before the API key is known. */
 const BEFORE_KEY = new Set(["unauthenticated", "headers-too-large", "too-slow", "method-not-allowed"]);

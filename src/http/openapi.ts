@@ -12,6 +12,7 @@ import {
   successHeaders,
 } from "./openapi-components.ts";
 import { INTRODUCTION, WEBHOOKS } from "./openapi-fixed.ts";
+import { heedsIfMatch, sendsEtag } from "./preconditions.ts";
 import { PROBLEMS } from "./problem.ts";
 import type { AnyRoute, ResponseSpec } from "./route.ts";
 
@@ -35,8 +36,16 @@ function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const withBody: ErrorCode[] = hasBody(route) ? ["too-large", "unsupported-media-type"] : [];
   // The same `Idempotency-Key` with a different request.
   const withIdempotencyKey: ErrorCode[] = takesIdempotencyKey(route) ? ["conflict"] : [];
+  const withIfMatch: ErrorCode[] = heedsIfMatch(route) ? ["precondition-failed"] : [];
   const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
-  const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...ofResource, ...(route.errors ?? [])];
+  const specific = [
+    ...withKey,
+    ...withBody,
+    ...withIdempotencyKey,
+    ...withIfMatch,
+    ...ofResource,
+    ...(route.errors ?? []),
+  ];
   return [...new Set(["invalid", ...specific, "headers-too-large", "too-slow", "internal"] as const)];
 }
 
@@ -121,6 +130,7 @@ function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
       parameter("query", name, schema, required.has(name)),
     ),
     ...(takesIdempotencyKey(route) ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+    ...(heedsIfMatch(route) ? [{ $ref: "#/components/parameters/IfMatch" }] : []),
   ];
 }
 
@@ -167,7 +177,7 @@ function responsesOf(route: AnyRoute, collection: SchemaCollection, routes: read
     String(status),
     {
       description: STATUS_TEXT[status] ?? "Success.",
-      headers: successHeaders(route.access.kind === "public"),
+      headers: successHeaders({ isPublic: route.access.kind === "public", hasEtag: sendsEtag(route) }),
       ...responseContent(route, collection),
       ...linksOf(route, routes),
     },
@@ -240,6 +250,14 @@ export function openapiDocument(
           description:
             "Makes a retry safe: within 12 hours, the same request with the same key receives the first response.",
           schema: { type: "string", maxLength: 255 },
+        },
+        IfMatch: {
+          name: "If-Match",
+          in: "header",
+          description:
+            "The `ETag` of an earlier response: nothing is changed unless the resource is still at that revision.",
+          schema: { type: "string" },
+          example: '"3"',
         },
       },
       responses,

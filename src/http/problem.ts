@@ -12,6 +12,10 @@ export interface Problem {
   detail: string;
   error: string;
   errors?: FieldError[];
+  /** With `precondition-failed`: the revision that the resource has now. */
+  revision?: number;
+  /** With `precondition-failed`: the fields that requests have set since the wanted revision. */
+  changed?: string[];
 }
 
 interface ProblemKind {
@@ -60,6 +64,13 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "too-slow" | "in
     status: 409,
     title: "Conflict",
     meaning: "The request conflicts with stored data or with another request in progress.",
+  },
+  "precondition-failed": {
+    status: 412,
+    title: "Precondition failed",
+    meaning:
+      "The resource is no longer at the revision that `If-Match` names: `revision` is the present one, and `changed` has the " +
+      "fields that other requests have set since. Nothing was changed.",
   },
   "too-large": {
     status: 413,
@@ -118,6 +129,7 @@ export function problemOf(error: unknown): ProblemResponse {
   const fallback = code === "internal" ? FIXED_DETAIL : kind.title.toLowerCase();
   const detail = error instanceof AppError ? error.message : fallback;
   const fields = error instanceof AppError ? error.fields : [];
+  const changed = error instanceof AppError ? error.changed : undefined;
   const headers: Record<string, string> = {};
   if (code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headwater"';
   if (
@@ -137,6 +149,7 @@ export function problemOf(error: unknown): ProblemResponse {
       detail,
       error: detail,
       ...(fields.length > 0 && { errors: fields }),
+      ...(changed && { revision: changed.revision, changed: changed.fields }),
     },
   };
 }

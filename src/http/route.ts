@@ -36,6 +36,8 @@ export type Access<Deps, Resource> =
       what: string;
       param?: string;
       errors?: readonly ErrorCode[];
+      /** True if its changes are counted (`store/revisions.ts`): then PUT and DELETE heed `If-Match`. */
+      isRevised?: boolean;
       load: (deps: Deps, id: string, owners: string[]) => Promise<Resource | null>;
     };
 

@@ -7,6 +7,7 @@ import { type Authenticate, KeyGate, loadResource, type Scope, scopeOf } from ".
 import { BodyShares } from "./body-shares.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { createReadBody, type ReadBody } from "./json-body.ts";
+import { checkIfMatch, setEtag } from "./preconditions.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { compileInput, type Input, type ReadInput } from "./read-input.ts";
 import { requestState } from "./request-log.ts";
@@ -60,6 +61,7 @@ function serve<Deps>(
     const { requestId, log } = requestState(ctx);
     const scope = caller ? scopeOf(route, caller, input) : NO_ACCOUNTS;
     const resource = await loadResource(route, options.deps, input.params, scope.owners);
+    checkIfMatch(ctx, route, resource);
     const { params, query, body, bodyText, page } = input;
     const call = (called: AnyRoute<Deps>, named: { params: Input["params"]; resource: unknown }) =>
       called.handler({
@@ -81,13 +83,16 @@ function serve<Deps>(
       ctx.status = route.response.status;
       const result = await call(route, { params, resource });
       check?.(result);
+      setEtag(ctx, route, result);
       sendResponse(ctx, route.response, result, input);
     };
     const reread =
       read &&
       (async (id: string) => {
         const found = await loadResource(read, options.deps, { id }, scope.owners);
-        sendResponse(ctx, read.response, await call(read, { params: { id }, resource: found }), input);
+        const result = await call(read, { params: { id }, resource: found });
+        setEtag(ctx, read, result);
+        sendResponse(ctx, read.response, result, input);
       });
     if (!options.idempotency || !caller || route.method !== "POST") return handle();
     await options.idempotency(

@@ -7,6 +7,7 @@ export type ErrorCode =
   | "not-found"
   | "method-not-allowed"
   | "conflict"
+  | "precondition-failed"
   | "too-large"
   | "unsupported-media-type"
   | "rate-limited"
@@ -24,7 +25,15 @@ export interface ErrorDetails {
   fields?: FieldError[];
   /** Milliseconds after which the same request may succeed. */
   retryAfterMs?: number;
+  /** Of a resource that is not as the request wants it: its revision now, and the fields that were set since. */
+  changed?: ChangedSince;
   cause?: unknown;
+}
+
+/** What became of a resource since a revision. */
+export interface ChangedSince {
+  revision: number;
+  fields: string[];
 }
 
 /** An expected failure. `message` is shown to the caller, so it never contains a secret or an internal detail. */
@@ -32,6 +41,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: FieldError[];
   readonly retryAfterMs: number | undefined;
+  readonly changed: ChangedSince | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -39,6 +49,7 @@ export class AppError extends Error {
     this.code = code;
     this.fields = details.fields ?? [];
     this.retryAfterMs = details.retryAfterMs;
+    this.changed = details.changed;
   }
 }
 

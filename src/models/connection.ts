@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { REVISED, type Revised } from "../store/revisions.ts";
 
 /** `keys`: its fields were typed in. `oauth2`: its tokens come from the app, and are renewed. */
 export type ConnectionKind = "keys" | "oauth2";
@@ -32,7 +33,7 @@ export interface Rejection {
 }
 
 /** An account of an app that runs may use: its credentials, and whether they work (docs/connections.md). */
-export interface Connection {
+export interface Connection extends Revised {
   _id: string;
   owner_id: string;
   user_id: string;
@@ -111,6 +112,7 @@ export const Connections = collection<Connection>(
       used_at_ms: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
+      ...REVISED,
     },
     schemaOptions,
   )

@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { REVISED, type Revised } from "../store/revisions.ts";
 
 /** When a timer source runs: either an interval or a cron pattern. */
 export interface StoredTimer {
@@ -46,7 +47,7 @@ export interface AppEvents {
   names: string[] | null;
 }
 
-export interface Source {
+export interface Source extends Revised {
   _id: string;
   owner_id: string;
   user_id: string;
@@ -109,6 +110,7 @@ export const Sources = collection<Source>(
       failing: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
+      ...REVISED,
     },
     schemaOptions,
   )

@@ -1,7 +1,8 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { REVISED, type Revised } from "../store/revisions.ts";
 
-export interface Subscription {
+export interface Subscription extends Revised {
   _id: string;
   owner_id: string;
   user_id: string;
@@ -46,6 +47,7 @@ export const Subscriptions = collection<Subscription>(
       function_errors: { type: Number, default: undefined },
       last_function_error: { type: Schema.Types.Mixed, default: undefined },
       created_at: { type: Number, required: true },
+      ...REVISED,
     },
     schemaOptions,
   )

@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { REVISED, type Revised } from "../store/revisions.ts";
 
 export interface SigningKey {
   /** `whsec_…`, or the `whsk_…` of an ed25519 key pair, encrypted. */
@@ -36,7 +37,7 @@ export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
 export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);
 
 /** A webhook or a destination: whatever events are delivered to (docs/decisions/0039-destinations.md). */
-export interface Webhook {
+export interface Webhook extends Revised {
   /** `wh_…` of a webhook, `ds_…` of a destination, `ac_…` of an action. */
   _id: string;
   /** Absent for a webhook. */
@@ -132,6 +133,7 @@ export const Webhooks = collection<Webhook>(
       recovery: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
+      ...REVISED,
     },
     schemaOptions,
   )

@@ -1,8 +1,9 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { REVISED, type Revised } from "../store/revisions.ts";
 
 /** The platform knows only a workflow's id, owner and name; a workflow engine runs it (docs/rest-api.md#workflows). */
-export interface Workflow {
+export interface Workflow extends Revised {
   _id: string;
   owner_id: string;
   name: string;
@@ -20,6 +21,7 @@ export const Workflows = collection<Workflow>(
       name: { type: String, required: true },
       created_at: { type: Number, required: true },
       updated_at: { type: Number },
+      ...REVISED,
     },
     schemaOptions,
   ).index({ owner_id: 1, _id: -1 }),

@@ -11,6 +11,7 @@ import type { Candidate, ChangeItem } from "../queues/run-item.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { isSandboxLost, withFrame } from "../sandbox/protocol.ts";
 import { isDuplicateKey } from "../store/connections/mongo.ts";
+import { nextRevision } from "../store/revisions.ts";
 import { ofAccount } from "../store/runs/run-queue.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 
@@ -121,6 +122,8 @@ export async function saveCandidate(
     ...(switchedOff && { begun: switchedOff }),
     change_id: newId("ch", platform.clock()),
     updated_at: unixSeconds(platform.clock()),
+    // Of `source`, whose `change_id` it must still have.
+    ...nextRevision(source, changedFields(platform, source, candidate)),
   };
   try {
     const { matchedCount } = await Sources(platform.mongo).updateOne(
@@ -132,6 +135,18 @@ export async function saveCandidate(
   } catch (error) {
     throw isDuplicateKey(error) ? new ChangeSuperseded() : error;
   }
+}
+
+/** Returns the fields of a request in which a candidate differs from the source that it was made from. */
+function changedFields({ secrets }: Stores, source: Source, candidate: Candidate): string[] {
+  const propsOf = ({ configured_props, dynamic_props }: Candidate | Source) =>
+    secrets.open(configured_props) + (dynamic_props ? secrets.open(dynamic_props) : "");
+  return [
+    ...(["name", "active", "component_id"] as const).filter(name => candidate[name] !== source[name]),
+    ...(candidate.endpoint === source.endpoint && propsOf(candidate) === propsOf(source)
+      ? []
+      : ["configured_props"]),
+  ];
 }
 
 /**

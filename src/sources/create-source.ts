@@ -7,6 +7,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Calling, Working } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
+import { FIRST_REVISION } from "../store/revisions.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./change.ts";
 import { abandonDeployment } from "./delete-source.ts";
@@ -41,6 +42,7 @@ export async function createSource(
     change_id: null,
     created_at: now,
     updated_at: now,
+    revision: FIRST_REVISION,
   };
   await insertSource(platform, source);
   if (isHooked) await callDeployHooks(platform, source, input.emit_on_deploy ?? true);

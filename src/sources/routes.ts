@@ -28,6 +28,7 @@ const tag = "Sources";
 export const ownSource = {
   kind: "resource",
   what: "source",
+  isRevised: true,
   load: findSource,
   errors: ["conflict"],
 } as const;
@@ -54,6 +55,7 @@ const shown = {
   dynamic_props_id: null,
   name: "hello",
   name_slug: "hello",
+  revision: 1,
 };
 const params = { id: shown.id };
 

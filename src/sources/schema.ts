@@ -3,6 +3,7 @@ import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
 import { SecretsRemoved } from "../props/configure.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { Revision } from "../store/revisions.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -57,6 +58,7 @@ export const SourceSchema = Type.Object(
     updated_at: Type.Integer(),
     name: Type.String(),
     name_slug: Type.String(),
+    revision: Revision,
   },
   { title: "Source" },
 );

@@ -6,6 +6,7 @@ import { type Component, Components } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Calling, Stores, Working } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
+import { isRequiredAsRead, revisionChanged, revisionOf } from "../store/revisions.ts";
 import {
   type ChangeDeps,
   ChangeSuperseded,
@@ -64,7 +65,10 @@ export async function rotateSourceEndpoint(
   return rotated.source;
 }
 
-/** Repeats a change for the source as it is by then, as long as other changes come first. */
+/**
+ * Repeats a change for the source as it is by then, as long as other changes come first. Throws `precondition-failed` then for a
+ * request that wants the source as it has read it.
+ */
 async function untilApplied(
   platform: Deps,
   source: Source,
@@ -78,6 +82,9 @@ async function untilApplied(
     if (outcome === "applied") {
       await syncSchedulerOrWarn(platform, latest);
       return { source: latest, secretsRemoved };
+    }
+    if (isRequiredAsRead(source) && revisionOf(latest) !== revisionOf(source)) {
+      throw revisionChanged(latest, revisionOf(source));
     }
     before = latest;
   }

@@ -32,7 +32,12 @@ function findAutoSubscription(
 }
 
 /** The access rule of routes whose path names a subscription. */
-export const ownSubscription = { kind: "resource", what: "subscription", load: findSubscription } as const;
+export const ownSubscription = {
+  kind: "resource",
+  what: "subscription",
+  isRevised: true,
+  load: findSubscription,
+} as const;
 
 /** The access rule of routes whose path names an auto subscription. */
 export const ownAutoSubscription = {

@@ -3,22 +3,12 @@ import { type NameOf, readNames } from "../accounts/names.ts";
 import { findFunctionCode } from "../functions/find-function.ts";
 import type { AutoSubscription, Subscription } from "../models/subscription.ts";
 import type { Stores } from "../platform.ts";
+import { revisionOf } from "../store/revisions.ts";
 
 /** Returns a subscription as its owner sees it in lists: of its function only the hash, and how it fares. */
-function presentSubscription(
-  {
-    _id,
-    owner_id,
-    emitter_id,
-    listener_id,
-    event_name,
-    filter,
-    function_hash,
-    function_errors = 0,
-    last_function_error,
-  }: Subscription,
-  nameOf: NameOf,
-) {
+function presentSubscription(subscription: Subscription, nameOf: NameOf) {
+  const { _id, owner_id, emitter_id, listener_id, event_name, filter } = subscription;
+  const { function_hash, function_errors = 0, last_function_error } = subscription;
   return {
     id: _id,
     ...shownOrg(owner_id),
@@ -33,6 +23,7 @@ function presentSubscription(
       function_errors,
       ...(last_function_error && { last_function_error }),
     }),
+    revision: revisionOf(subscription),
   };
 }
 

@@ -58,6 +58,7 @@ const shown = {
   emitter_name: "hello",
   listener_name: "orders",
   filter: { "issue.state": "open" },
+  revision: 1,
 };
 const params = { id: shown.id };
 

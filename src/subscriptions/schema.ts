@@ -4,6 +4,7 @@ import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { Revision } from "../store/revisions.ts";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
   description:
@@ -65,6 +66,7 @@ export const SubscriptionSchema = Type.Object(
         }),
       }),
     ),
+    revision: Revision,
   },
   { title: "Subscription" },
 );

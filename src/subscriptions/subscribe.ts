@@ -7,6 +7,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Sandboxed, Stores } from "../platform.ts";
 import { isDuplicateKey } from "../store/connections/mongo.ts";
+import { FIRST_REVISION, writeRevision } from "../store/revisions.ts";
 import { checkFilter } from "./filter.ts";
 import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./find.ts";
 
@@ -64,6 +65,7 @@ export async function subscribe(
     ...(functionHash !== undefined && { function_hash: functionHash }),
     ...key,
     created_at: unixSeconds(platform.clock()),
+    revision: FIRST_REVISION,
   };
   try {
     await Subscriptions(platform.mongo).insertOne(subscription);
@@ -71,11 +73,9 @@ export async function subscribe(
     return subscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    const existing = await Subscriptions(platform.mongo)
-      .findOneAndUpdate(key, changesOf({ filter, code, functionHash }), { returnDocument: "after" })
-      .lean();
-    await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
-    return existing ?? subscription;
+    const existing = await Subscriptions(platform.mongo).findOne(key).lean<Subscription | null>();
+    if (!existing) return subscription;
+    return await writeChanges(platform, existing, { filter, code, functionHash });
   }
 }
 
@@ -126,14 +126,38 @@ export async function updateSubscription(
   if (typeof code === "string") rejectWithoutDeliveries(subscription.listener_id);
   const functionHash =
     typeof code === "string" ? await saveFunction(platform, subscription.owner_id, code) : undefined;
-  const updated = await Subscriptions(platform.mongo)
-    .findOneAndUpdate({ _id: subscription._id }, changesOf({ filter, code, functionHash }), {
-      returnDocument: "after",
-    })
-    .lean();
-  if (!updated) throw notFound("subscription");
-  await platform.routing.invalidate(await accountsOfSubscriptions(platform, [updated]));
-  return updated;
+  return await writeChanges(platform, subscription, { filter, code, functionHash });
+}
+
+/** Returns what changes make another of a stored subscription. A function that is given counts its errors from then on. */
+function changedNames(stored: Subscription, { filter, code, functionHash }: Changes): string[] {
+  const text = filter === null ? null : JSON.stringify(filter);
+  const isOther = functionHash !== stored.function_hash || stored.function_errors !== undefined;
+  return [
+    ...(filter !== undefined && text !== stored.filter ? ["filter"] : []),
+    ...(code !== undefined && isOther ? ["function"] : []),
+  ];
+}
+
+/** Stores changes of a subscription as its next revision, and returns it. Throws `not-found`. */
+async function writeChanges(platform: Stores, before: Subscription, changes: Changes): Promise<Subscription> {
+  const { _id } = before;
+  const { $set, ...update } = changesOf(changes);
+  const written = await writeRevision(before, {
+    what: "subscription",
+    namesIn: latest => changedNames(latest, changes),
+    read: () => Subscriptions(platform.mongo).findById(_id).lean<Subscription | null>(),
+    write: (filter, revision) =>
+      Subscriptions(platform.mongo)
+        .findOneAndUpdate(
+          { _id, ...filter },
+          { ...update, $set: { ...$set, ...revision } },
+          { returnDocument: "after" },
+        )
+        .lean<Subscription | null>(),
+  });
+  await platform.routing.invalidate(await accountsOfSubscriptions(platform, [written]));
+  return written;
 }
 
 /**

@@ -3,6 +3,7 @@ import { invalidField } from "../lib/errors.ts";
 import { durationMs, unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Webhook } from "../models/webhook.ts";
+import { FIRST_REVISION } from "../store/revisions.ts";
 
 /** How deliveries to one webhook or destination are made; what is null or absent is as the installation has it. */
 export interface DeliverySettings {
@@ -38,6 +39,7 @@ export const newFields = (input: NewFields, nowMs: number) =>
     timeout_seconds: input.timeout_seconds ?? null,
     created_at: unixSeconds(nowMs),
     updated_at: unixSeconds(nowMs),
+    revision: FIRST_REVISION,
   }) satisfies Partial<Webhook>;
 
 /**

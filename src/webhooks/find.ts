@@ -21,7 +21,7 @@ export async function requireWebhooks(platform: Stores, ids: string[], owners: s
 }
 
 /** The access rule of routes whose path names a webhook. */
-export const ownWebhook = { kind: "resource", what: "webhook", load: findWebhook } as const;
+export const ownWebhook = { kind: "resource", what: "webhook", isRevised: true, load: findWebhook } as const;
 
 /** Returns webhooks by their ids, from the routing cache: as they are now, or were a moment ago. Absent ones are left out. */
 export function lookUpWebhooks(platform: Stores, ids: string[]): Promise<Map<string, Webhook>> {

@@ -2,6 +2,7 @@ import { shownOrg } from "../accounts/access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
+import { revisionOf } from "../store/revisions.ts";
 import { disableWarning } from "./health.ts";
 import type { WebhookView } from "./schema.ts";
 import type { Signing } from "./signing-keys.ts";
@@ -37,6 +38,7 @@ export function presentWebhook(platform: Stores, webhook: Webhook): WebhookView 
     public_key: webhook.signing_keys[0]?.public_key ?? null,
     created_at: webhook.created_at,
     updated_at: webhook.updated_at,
+    revision: revisionOf(webhook),
   };
 }
 
@@ -62,4 +64,5 @@ export const exampleWebhook: WebhookView = {
   public_key: null,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
+  revision: 1,
 };

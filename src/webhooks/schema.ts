@@ -5,6 +5,7 @@ import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { Revision } from "../store/revisions.ts";
 import type { Signing } from "./signing-keys.ts";
 
 export const NullableText = (description: string) =>
@@ -89,6 +90,7 @@ export const WebhookView = Type.Object(
     ),
     created_at: Type.Integer({ description: "Unix seconds." }),
     updated_at: Type.Integer({ description: "Unix seconds." }),
+    revision: Revision,
   },
   { title: "Webhook" },
 );

@@ -1,6 +1,6 @@
 import { accountsOfSubscriptions } from "../accounts/access.ts";
 import { checkCount } from "../accounts/limits.ts";
-import { AppError, notFound } from "../lib/errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
@@ -12,6 +12,7 @@ import { enqueueDrain } from "../queues/deliveries.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { countDrop } from "../store/events/drops.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { nextRevision, ofRevision, writeRevision } from "../store/revisions.ts";
 import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
 import { checkDeliverySettings, type NewFields, newFields } from "./delivery-settings.ts";
@@ -71,10 +72,16 @@ export async function updateWebhook(
     ...((active || isMoved) && { failing_since_ms: null }),
     updated_at: unixSeconds(platform.clock()),
   };
-  const updated = await Webhooks(platform.mongo)
-    .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
-    .lean<Webhook | null>();
-  if (!updated) throw notFound("webhook");
+  const { _id } = webhook;
+  const updated = await writeRevision(webhook, {
+    what: "webhook",
+    namesIn: () => Object.keys(changes),
+    read: () => Webhooks(platform.mongo).findById(_id).lean<Webhook | null>(),
+    write: (filter, revision) =>
+      Webhooks(platform.mongo)
+        .findOneAndUpdate({ _id, ...filter }, { $set: { ...set, ...revision } }, { returnDocument: "after" })
+        .lean<Webhook | null>(),
+  });
   await platform.routing.invalidate([webhook.owner_id]);
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
   if (changes.ordered !== undefined) await enqueueDrain(platform, webhook);
@@ -108,24 +115,30 @@ export async function rotateSigningKey(
 const hasKey = ({ secrets }: Stores, { signing_keys: [current] }: Webhook, key: string): boolean =>
   current !== undefined && secrets.open(current.sealed) === key;
 
-/** Returns the webhook with the new key; null if its key is stored in another form than it was read. */
+/** Returns the webhook with the new key; null if it was changed since it was read, or its key is stored in another form. */
 async function replaceKey(
   { mongo, secrets, clock }: Stores,
-  { _id, signing_keys: keys }: Webhook,
+  webhook: Webhook,
   key: NewKey,
 ): Promise<Webhook | null> {
+  const { _id, signing_keys: keys } = webhook;
   const now = clock();
   const signing_keys = rotated(keys, storedKey(key, secrets.seal(key.secret)), now);
   return await Webhooks(mongo)
     .findOneAndUpdate(
-      { _id, "signing_keys.0.sealed": keys[0]?.sealed ?? null },
-      { $set: { signing_keys, updated_at: unixSeconds(now) } },
+      { _id, "signing_keys.0.sealed": keys[0]?.sealed ?? null, ...ofRevision(webhook) },
+      {
+        $set: { signing_keys, updated_at: unixSeconds(now), ...nextRevision(webhook, ["signing_key"]) },
+      },
       { returnDocument: "after" },
     )
     .lean<Webhook | null>();
 }
 
-/** As `replaceKey`, if the key is the same, and `headwater secrets reseal` only encrypted it again; otherwise null. */
+/**
+ * As `replaceKey` for the webhook as it is now, if the key is the same: another field was changed, or `headwater secrets reseal`
+ * encrypted it again. Otherwise null.
+ */
 async function replaceResealed(platform: Stores, before: Webhook, key: NewKey): Promise<Webhook | null> {
   const { mongo, secrets } = platform;
   const webhook = await Webhooks(mongo).findById(before._id).lean<Webhook | null>();

@@ -23,6 +23,7 @@ const ownWorkflow = {
   kind: "resource",
   what: "workflow",
   param: "workflow_id",
+  isRevised: true,
   load: findWorkflow,
 } as const;
 
@@ -31,6 +32,7 @@ const example: WorkflowView = {
   name: "Flow",
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
+  revision: 1,
 };
 const params = { workflow_id: example.id };
 const metadata = { emit_id: "order-1", name: "", emitter_id: params.workflow_id };

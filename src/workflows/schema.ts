@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/schemas.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { Revision } from "../store/revisions.ts";
 
 const MAX_NAME_CHARS = 128;
 
@@ -15,6 +16,7 @@ const fields = {
   name: Type.String(),
   created_at: Type.Integer({ description: "Unix seconds" }),
   updated_at: Type.Integer({ description: "Unix seconds" }),
+  revision: Revision,
 };
 
 /** A workflow as lists show it (docs/rest-api.md#workflows). */

@@ -12,16 +12,15 @@ import { transaction } from "../store/connections/mongo.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { containing } from "../store/text-filter.ts";
+import { FIRST_REVISION, revisionOf, writeRevision } from "../store/revisions.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import type { WorkflowChanges, WorkflowFilter, WorkflowView } from "./schema.ts";
 
 /** Returns a workflow as API responses show it (docs/rest-api.md#workflows). */
-export const presentWorkflow = ({
-  _id,
-  name,
-  created_at,
-  updated_at = created_at,
-}: Workflow): WorkflowView => ({ id: _id, name, created_at, updated_at });
+export const presentWorkflow = (workflow: Workflow): WorkflowView => {
+  const { _id, name, created_at, updated_at = created_at } = workflow;
+  return { id: _id, name, created_at, updated_at, revision: revisionOf(workflow) };
+};
 
 /** Returns a workflow of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 export function findWorkflow(platform: Stores, id: string, owners: string[]): Promise<Workflow | null> {
@@ -60,7 +59,8 @@ export async function createWorkflow(
   const owners = ownerId.startsWith("o_") ? Organizations(platform.mongo) : Users(platform.mongo);
   if (!(await (owners as ReturnType<typeof Users>).exists({ _id: ownerId }))) throw notFound("owner");
   const id = newId("p", platform.clock());
-  const workflow = { _id: id, owner_id: ownerId, name, created_at: unixSeconds(platform.clock()) };
+  const created_at = unixSeconds(platform.clock());
+  const workflow = { _id: id, owner_id: ownerId, name, created_at, revision: FIRST_REVISION };
   await transaction(platform.mongo, async session => {
     await Workflows(platform.mongo).insertMany([workflow], { session });
     await subscribeNewEmitter(platform, { id, owner_id: ownerId }, session);
@@ -71,17 +71,24 @@ export async function createWorkflow(
 /** Changes the given fields of a workflow and returns it. Throws `not-found` if it has been deleted since. */
 export async function updateWorkflow(
   platform: Stores,
-  { _id }: Workflow,
+  workflow: Workflow,
   changes: WorkflowChanges,
 ): Promise<WorkflowView> {
-  const updated = await Workflows(platform.mongo)
-    .findOneAndUpdate(
-      { _id },
-      { $set: { ...changes, updated_at: unixSeconds(platform.clock()) } },
-      { returnDocument: "after" },
-    )
-    .lean<Workflow | null>();
-  if (!updated) throw notFound("workflow");
+  const { _id } = workflow;
+  const updated_at = unixSeconds(platform.clock());
+  const updated = await writeRevision(workflow, {
+    what: "workflow",
+    namesIn: () => Object.keys(changes),
+    read: () => Workflows(platform.mongo).findById(_id).lean<Workflow | null>(),
+    write: (filter, revision) =>
+      Workflows(platform.mongo)
+        .findOneAndUpdate(
+          { _id, ...filter },
+          { $set: { ...changes, updated_at, ...revision } },
+          { returnDocument: "after" },
+        )
+        .lean<Workflow | null>(),
+  });
   return presentWorkflow(updated);
 }
 

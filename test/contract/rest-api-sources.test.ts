@@ -22,6 +22,7 @@ const FIELDS = [
     "dynamic_props_id",
     "description",
     "dedupe",
+    "revision",
   ],
 ];
 

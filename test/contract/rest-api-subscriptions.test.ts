@@ -51,8 +51,8 @@ describe("subscriptions", () => {
     expect(first.status).to.equal(200);
     const { id, ...rest } = first.body.data;
     isIdOf("sub", id);
-    const names = { emitter_name: "thing", listener_name: null };
-    expect(rest).to.deep.equal({ emitter_id: source, listener_id: webhook, event_name: "", ...names });
+    const shown = { emitter_name: "thing", listener_name: null, revision: 1 };
+    expect(rest).to.deep.equal({ emitter_id: source, listener_id: webhook, event_name: "", ...shown });
     const again = await post({ emitter_id: source, listener_id: webhook, event_name: "" });
     expect([again.status, again.body]).to.deep.equal([200, first.body]);
     const channel = await post({ emitter_id: source, listener_id: webhook, event_name: "news" });
@@ -199,7 +199,7 @@ describe("subscriptions", () => {
       .to.include({ function: code })
       .and.not.property("filter");
     expect((await put({ function: null }, { org_id })).body.data).to.deep.equal({
-      ...{ ...of, id, org_id, event_name: "", emitter_name: "thing", listener_name: null },
+      ...{ ...of, id, org_id, event_name: "", emitter_name: "thing", listener_name: null, revision: 4 },
     });
     expect(await list(), "none of the user's own").to.deep.equal([]);
     expect(await list(`/orgs/${org_id}/subscriptions`)).to.have.length(1);

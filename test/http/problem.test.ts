@@ -12,6 +12,7 @@ const STATUS: Record<ErrorCode, number> = {
   "not-found": 404,
   "method-not-allowed": 405,
   conflict: 409,
+  "precondition-failed": 412,
   "too-large": 413,
   "unsupported-media-type": 415,
   "rate-limited": 429,

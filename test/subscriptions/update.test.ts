@@ -35,7 +35,8 @@ describe("changing a subscription", () => {
     expect(withBoth.function_hash).to.match(/^[0-9a-f]{64}$/);
     expect(await updateSubscription(platform, subscription, {})).to.deep.equal(withBoth);
     const other = await updateSubscription(platform, subscription, { filter: { b: 2 } });
-    expect(other).to.deep.equal({ ...withBoth, filter: '{"b":2}' });
+    const revised = { revision: 3, revisions: { function: 2, filter: 3 } };
+    expect(other).to.deep.equal({ ...withBoth, filter: '{"b":2}', ...revised });
     expect(await updateSubscription(platform, subscription, { filter: null })).to.include({
       filter: null,
       function_hash: withBoth.function_hash,

@@ -15,6 +15,8 @@ export interface Problem {
   detail: string;
   error: string;
   errors?: { in: string; path: string; message: string }[];
+  revision?: number;
+  changed?: string[];
 }
 
 export interface RequestOptions {

@@ -60,6 +60,7 @@ export class Connection {
     if (method === "post") {
       prepared.headers.set("idempotency-key", options.idempotencyKey ?? createIdempotencyKey());
     }
+    if (options.ifMatch !== undefined) prepared.headers.set("if-match", `"${options.ifMatch}"`);
     if (body !== undefined || method === "post" || method === "put") {
       prepared.headers.set("content-type", "application/json");
       prepared.body = typeof body === "string" ? body : JSON.stringify(body ?? {});

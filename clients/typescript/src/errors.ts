@@ -104,6 +104,22 @@ export class ConflictError extends ApiError {
   override name = "ConflictError";
 }
 
+/** 412: the thing is not at the revision that `ifMatch` named. Nothing was changed. */
+export class PreconditionFailedError extends ApiError {
+  override name = "PreconditionFailedError";
+  /** The revision that it has now. */
+  readonly revision: number;
+  /** The fields that other requests have set since the revision that was named. */
+  readonly changed: readonly string[];
+
+  constructor(details: ApiErrorDetails) {
+    super(details);
+    const { revision = 0, changed = [] } = details.problem;
+    this.revision = revision;
+    this.changed = changed;
+  }
+}
+
 /** 408: the request took too long to arrive. */
 export class TooSlowError extends ApiError {
   override name = "TooSlowError";
@@ -153,6 +169,7 @@ export const ERROR_CLASSES: Readonly<Record<string, typeof ApiError>> = {
   "not-found": NotFoundError,
   "method-not-allowed": MethodNotAllowedError,
   conflict: ConflictError,
+  "precondition-failed": PreconditionFailedError,
   "too-slow": TooSlowError,
   "too-large": TooLargeError,
   "unsupported-media-type": UnsupportedMediaTypeError,

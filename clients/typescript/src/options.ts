@@ -27,4 +27,9 @@ export interface CallOptions {
    * it over its retries.
    */
   idempotencyKey?: string;
+  /**
+   * Of an update or a deletion: the `revision` that you have read. If other requests have changed it since, nothing is changed, and
+   * the call throws a `PreconditionFailedError`.
+   */
+  ifMatch?: number;
 }

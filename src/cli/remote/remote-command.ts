@@ -146,6 +146,7 @@ const CODES = new Set<string>([
   "limit-reached",
   "not-found",
   "conflict",
+  "precondition-failed",
   "too-large",
   "rate-limited",
   "unavailable",
