@@ -111,7 +111,7 @@ function countFailures(platform: Stores, attempted: ToRecord[]): void {
       cause,
       atMs: nowMs,
       status: response.status,
-      error: response.error ?? "",
+      error: [response.error, response.response].filter(Boolean).join(": "),
       isLast: decision.kind === "failed",
     });
   }
