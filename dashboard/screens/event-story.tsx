@@ -1,14 +1,12 @@
-import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { duration, sentence, words } from "../lib/format";
-import { Badge, Button, Card, Copyable, CopyBlock, LinkButton, Moment, Time, type Tone } from "../ui/basics";
-import { Icon, type IconName } from "../ui/icon";
+import { duration, words } from "../lib/format";
+import { Badge, Card, Copyable, CopyBlock, Moment } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { Thing } from "../ui/thing";
-import { Attempts } from "./attempts";
-import { DeliveryState } from "./delivery-parts";
+import { Branches } from "./event-branches";
+import { Step } from "./event-step";
 
 type Trace = Schemas["EventTrace"];
 
@@ -81,9 +79,7 @@ export function Story({ trace, replay, emitter, id }: StoryProps) {
             </p>
           </Step>
         )}
-        {matchedFirst(trace.subscriptions).map(subscription => (
-          <Branch key={subscription.id} trace={trace} subscription={subscription} replay={replay} />
-        ))}
+        <Branches trace={trace} replay={replay} />
         {trace.dispatch && (
           <Step
             icon="clock"
@@ -129,100 +125,3 @@ const TraceId = ({ id, url }: { id: string; url: string | null }) => (
     )}
   </p>
 );
-
-interface StepProps {
-  icon: IconName;
-  tone: Tone;
-  title: ComponentChildren;
-  note: ComponentChildren;
-  children?: ComponentChildren;
-  actions?: ComponentChildren;
-}
-
-const Step = ({ icon, tone, title, note, children, actions }: StepProps) => (
-  <li class={`step ${tone}`}>
-    <span class="dot">
-      <Icon name={icon} />
-    </span>
-    <div class="card pad stack tight">
-      <div class="spread">
-        <div>
-          <div class="sub">{note}</div>
-          <h2>{title}</h2>
-        </div>
-        {actions}
-      </div>
-      {children}
-    </div>
-  </li>
-);
-
-const matchedFirst = (subscriptions: Trace["subscriptions"]): Trace["subscriptions"] =>
-  [...subscriptions].sort((a, b) => Number(b.outcome === "matched") - Number(a.outcome === "matched"));
-
-const OUTCOMES: Record<string, [string, Tone]> = {
-  matched: ["Matched", "good"],
-  filtered: ["Filtered out", "warn"],
-  "other-channel": ["Other channel", "none"],
-  "created-later": ["Created later", "none"],
-};
-
-function Branch({
-  trace,
-  subscription,
-  replay,
-}: {
-  trace: Trace;
-  subscription: Trace["subscriptions"][number];
-  replay: (listenerId?: string) => Promise<void>;
-}) {
-  const [text, tone] = OUTCOMES[subscription.outcome] ?? [subscription.outcome, "none"];
-  const delivery = trace.deliveries.find(one => one.subscription_id === subscription.id);
-  const listener = trace.listeners.find(one => one.subscription_id === subscription.id);
-  const stepTone: Tone =
-    delivery?.state === "failed" ? "bad" : delivery?.state === "pending" ? "warn" : delivery ? "good" : tone;
-  return (
-    <Step
-      icon={/^(wh|ds|ac)_/.test(subscription.listener_id) ? "webhook" : "zap"}
-      tone={stepTone}
-      note={
-        <span class="row">
-          Subscription <code>{subscription.id}</code> <Badge tone={tone}>{text}</Badge>
-        </span>
-      }
-      title={<Thing id={subscription.listener_id} name={subscription.listener_name} />}
-      actions={
-        <Button isSmall icon="refresh" onClick={() => replay(subscription.listener_id)}>
-          Replay to this
-        </Button>
-      }
-    >
-      {subscription.reason && <p class="muted">{sentence(subscription.reason)}.</p>}
-      {delivery && (
-        <>
-          <div class="row">
-            <DeliveryState state={delivery.state} />
-            <LinkButton isSmall href={to(`/deliveries/${delivery.id}`)}>
-              Delivery
-            </LinkButton>
-            {delivery.next_attempt_at_ms !== null && (
-              <span class="muted">
-                next attempt <Time ms={delivery.next_attempt_at_ms} />
-              </span>
-            )}
-          </div>
-          {delivery.waiting_for && <p class="muted">Waits for {delivery.waiting_for}.</p>}
-          <Attempts attempts={delivery.attempts} listenerId={subscription.listener_id} />
-        </>
-      )}
-      {listener && (
-        <p class="row">
-          <Badge tone={listener.state === "failed" ? "bad" : listener.state === "finished" ? "good" : "warn"}>
-            {words(listener.state)}
-          </Badge>
-          {listener.run && <code>{listener.run.id}</code>}
-        </p>
-      )}
-    </Step>
-  );
-}

@@ -13,10 +13,12 @@ interface ThingProps {
   id: string;
   /** As its row has it; what has none of its own is shown by its address, which is read. */
   name?: string | null | undefined;
+  /** Its name alone, inside what is a control already. */
+  isPlain?: boolean;
 }
 
 /** A source, webhook, destination or workflow by its name, as a link to its screen. */
-export function Thing({ id, name }: ThingProps) {
+export function Thing({ id, name, isPlain = false }: ThingProps) {
   const isNamed = Boolean(name);
   useEffect(() => {
     if (!isNamed) loadNames();
@@ -24,7 +26,7 @@ export function Thing({ id, name }: ThingProps) {
   const [kind = ""] = id.split("_");
   const screen = SCREENS[kind];
   const shown = name || nameOf(id);
-  if (screen === undefined || id.endsWith("*")) return <span title={id}>{shown}</span>;
+  if (isPlain || screen === undefined || id.endsWith("*")) return <span title={id}>{shown}</span>;
   return (
     <a class="above" href={to(`${screen}/${id}`)} title={id}>
       {shown}
