@@ -88,7 +88,7 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
                 />
               </div>
             )}
-            <HourChart rows={rows} kind={kind} />
+            <HourChart rows={rows} kind={kind} of={of} />
             <Dropped dropped={total.dropped} />
           </>
         )}

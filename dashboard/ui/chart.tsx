@@ -8,6 +8,8 @@ export interface Series {
   color: string;
   values: (number | null)[];
   isBar?: boolean;
+  /** What the legend says while no moment is pointed at. */
+  total?: string;
 }
 
 export interface ChartProps {
@@ -16,10 +18,12 @@ export interface ChartProps {
   series: Series[];
   format: (value: number) => string;
   label: string;
+  /** Called with the index of the moment that was clicked. */
+  onPick?: (index: number) => void;
 }
 
 const HEIGHT = 190;
-const HALF_HOUR_S = 1800;
+const HOUR_S = 3600;
 /** Counts and milliseconds are whole. */
 const STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map(one => one * 10 ** power)).flat();
 
@@ -55,13 +59,13 @@ const lonely = (values: (number | null)[]) =>
 const faded = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 0.14)");
 
 /** Lines or bars over time. The numbers are also in the legend, and for screen readers in a table beside it. */
-export function Chart({ times, series, format, label }: ChartProps) {
+export function Chart({ times, series, format, label, onPick }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
   const colors = theme.value;
   const data: uPlot.AlignedData = [times, ...series.map(one => one.values)];
-  const latest = useRef(series);
-  latest.current = series;
+  const latest = useRef({ series, onPick, step: HOUR_S });
+  latest.current = { series, onPick, step: (times[1] ?? 0) - (times[0] ?? 0) || HOUR_S };
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
@@ -84,8 +88,10 @@ export function Chart({ times, series, format, label }: ChartProps) {
           { ...axis, size: 54, incrs: STEPS, values: (_, ticks) => ticks.map(format) },
         ],
         scales: {
-          // The first and the last hour are drawn whole.
-          x: { range: (_, first, last) => [first - HALF_HOUR_S, last + HALF_HOUR_S] },
+          // The first and the last bar are drawn whole.
+          x: {
+            range: (_, first, last) => [first - latest.current.step / 2, last + latest.current.step / 2],
+          },
           y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
         },
         series: [
@@ -106,9 +112,12 @@ export function Chart({ times, series, format, label }: ChartProps) {
                 show: !one.isBar,
                 size: 5,
                 fill: color,
-                filter: () => lonely(latest.current[i]?.values ?? []),
+                filter: () => lonely(latest.current.series[i]?.values ?? []),
               },
-              value: (_: uPlot, value: number | null) => (value === null ? "–" : format(value)),
+              value: (_: uPlot, value: number | null, __: number, at: number | null) => {
+                if (at === null) return latest.current.series[i]?.total ?? "–";
+                return value === null ? "–" : format(value);
+              },
             };
           }),
         ],
@@ -117,6 +126,11 @@ export function Chart({ times, series, format, label }: ChartProps) {
       element,
     );
     drawn.current = chart;
+    if (onPick) chart.over.style.cursor = "pointer";
+    chart.over.addEventListener("click", () => {
+      const { idx } = chart.cursor;
+      if (typeof idx === "number") latest.current.onPick?.(idx);
+    });
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
