@@ -9,6 +9,7 @@ import {
   type Schemas,
   StreamEndedError,
 } from "./client";
+import { SharedStream, type StreamNews, type StreamWish } from "./shared-stream";
 
 /** What a screen wants to see as it happens. */
 interface Wish {
@@ -30,23 +31,19 @@ interface Handlers {
 
 type State = "off" | "connecting" | "live" | "ended";
 
-/** What the one stream of this tab is doing. */
+/** What the stream of this tab's account is doing. */
 export const liveState = signal<State>("off");
 
 const listeners = new Set<{ wish: Wish; handlers: () => Handlers }>();
-/** Ends the stream that is open. */
-let stream: AbortController | null = null;
-/** What is streamed, as a text that can be compared; null after it failed. */
-let streamed: string | null = "";
+/** What was wished last, as a text that can be compared. */
+let wished = "";
 let isScheduled = false;
-const RETRY_MS = 3000;
-let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Everything that is wanted, for one stream: browsers allow six connections per host. Null if that is nothing. */
-function wholeWish(): Required<Wish> | null {
+/** Everything that is wanted in this tab; null if that is nothing. */
+function wholeWish(): StreamWish | null {
   const wishes = document.hidden ? [] : [...listeners].map(one => one.wish);
   const whole = {
-    emitters: [...new Set(wishes.flatMap(one => one.emitters ?? []))].sort().slice(0, 20),
+    emitters: [...new Set(wishes.flatMap(one => one.emitters ?? []))].sort(),
     deliveries: wishes.some(one => one.deliveries),
     runs: wishes.some(one => one.runs),
     org: wishes.find(one => one.org)?.org ?? null,
@@ -60,72 +57,87 @@ function schedule(): void {
   isScheduled = true;
   queueMicrotask(() => {
     isScheduled = false;
-    connect();
+    const wish = wholeWish();
+    const text = JSON.stringify(wish);
+    // After the stream has ended, somebody may ask for the same again.
+    if (text === wished && liveState.value !== "ended") return;
+    wished = text;
+    liveState.value = wish === null ? "off" : "connecting";
+    stream.setWish(wish);
   });
 }
 
-function connect(): void {
-  const wish = wholeWish();
-  const wanted = wish === null ? "" : JSON.stringify(wish);
-  if (wanted === streamed) return;
-  clearTimeout(retry);
-  stream?.abort();
-  stream = null;
-  streamed = wanted;
-  liveState.value = wish === null ? "off" : "connecting";
-  if (wish === null) return;
-  stream = new AbortController();
-  void follow(wish, stream.signal);
-}
+const stream = new SharedStream(follow, take);
 
-/** Hands over what happens until `signal` aborts. */
-async function follow({ org, ...wish }: Required<Wish>, signal: AbortSignal): Promise<void> {
+/** Streams until `signal` aborts, and tells what happens. */
+async function follow(
+  { org, ...wish }: StreamWish,
+  signal: AbortSignal,
+  tell: (news: StreamNews) => void,
+): Promise<"again" | "ended"> {
   const onLost = () => {
-    liveState.value = "connecting";
+    tell({ type: "state", state: "connecting" });
     // A page that nobody touches sends no request that would fail.
     void probe();
   };
   try {
-    for await (const message of clientOf(org).watch({ ...wish, signal, onLost })) handOver(message);
+    for await (const message of clientOf(org).watch({ ...wish, signal, onLost }))
+      tell({ type: "message", message });
   } catch (error) {
-    if (signal.aborted) return;
-    // Somebody may ask for the same again.
-    streamed = null;
+    if (signal.aborted) return "ended";
     if (error instanceof StreamEndedError) {
-      liveState.value = "ended";
-      if (error.reason === "session-ended" || error.reason === "key-revoked") isSignedOut.value = true;
-      return;
+      tell({ type: "ended", reason: error.reason });
+      return "ended";
     }
     onLost();
-    retry = setTimeout(connect, RETRY_MS);
-    if (!(error instanceof HeadwaterError)) throw error;
+    if (!(error instanceof HeadwaterError)) reportError(error);
+  }
+  return "again";
+}
+
+function take(news: StreamNews): void {
+  if (news.type === "message") {
+    handOver(news.message);
+  } else if (news.type === "state") {
+    liveState.value = news.state;
+  } else {
+    liveState.value = "ended";
+    if (news.reason === "session-ended" || news.reason === "key-revoked") isSignedOut.value = true;
   }
 }
 
 function handOver(message: LiveMessage): void {
-  if (message.type === "ready") liveState.value = "live";
-  for (const { handlers } of listeners) {
+  liveState.value = "live";
+  for (const { wish, handlers } of listeners) {
     const { onReady, onSummary, onDelivery, onRun, onSkipped } = handlers();
     switch (message.type) {
       case "ready":
         onReady?.();
         break;
       case "delivery":
-        onDelivery?.(message.delivery);
+        if (wish.deliveries) onDelivery?.(message.delivery);
         break;
       case "run":
-        onRun?.(message.run);
+        if (wish.runs) onRun?.(message.run);
         break;
       case "skipped":
         onSkipped?.();
         break;
       default:
-        onSummary?.(message.type, message.summary);
+        // Another tab may watch other emitters.
+        if (wish.emitters?.includes(message.summary.metadata.emitter_id))
+          onSummary?.(message.type, message.summary);
     }
   }
 }
 
 document.addEventListener("visibilitychange", schedule);
+// A page that Back shows again had taken its wish back.
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted) return;
+  wished = "";
+  schedule();
+});
 
 /** Streams what `wish` names to the handlers while the component is shown and the tab is visible. */
 export function useLive(wish: Wish | null, handlers: Handlers): void {
