@@ -14,6 +14,7 @@ import { Sources } from "./screens/sources";
 import { LinkButton, Page } from "./ui/basics";
 import { later } from "./ui/later";
 import { Shell } from "./ui/shell";
+import { shortcutsWith } from "./ui/shortcuts";
 import { Failed, NothingYet } from "./ui/states";
 
 const PREFETCH_MS = 1500;
@@ -22,6 +23,9 @@ const PREFETCH_MS = 1500;
 const more = (name: keyof typeof import("./screens/more")) =>
   later(async () => (await import("./screens/more"))[name] as ComponentType);
 
+const Shortcuts = shortcutsWith(async () => (await import("./screens/more")).Palette);
+
+const Issues = more("Issues");
 const Keys = more("Keys");
 const Sessions = more("Sessions");
 const Usage = more("Usage");
@@ -69,7 +73,7 @@ function Door() {
   // The screen asks for what it shows at the same time as the effect above asks who is signed in.
   if (me.value === null && fault !== undefined) return <Failed error={fault} onRetry={load} />;
   const isOutside = me.value !== null && orgId.value !== null && orgName.value === undefined;
-  return <Shell>{isOutside ? <NoMember /> : <Screens key={orgId.value ?? ""} />}</Shell>;
+  return <Shell find={<Shortcuts />}>{isOutside ? <NoMember /> : <Screens key={orgId.value ?? ""} />}</Shell>;
 }
 
 function Screens() {
@@ -96,6 +100,7 @@ function Screens() {
       <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
       <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
       <Route path={`${BASE}/subscriptions/:id`} component={Subscription} />
+      <Route path={`${BASE}/issues`} component={Issues} />
       <Route path={`${BASE}/echo/:id`} component={Echo} />
       <Route path={`${BASE}/keys`} component={Keys} />
       <Route path={`${BASE}/sessions`} component={Sessions} />

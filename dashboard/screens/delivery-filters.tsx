@@ -1,6 +1,7 @@
 import { me } from "../api/session";
 import type { useFilters } from "../lib/address";
 import { fromLocal, toLocal, unixOf } from "../lib/moments";
+import { Button } from "../ui/basics";
 import { DraftInput } from "../ui/draft-input";
 import { Select } from "../ui/form";
 import { ThingField } from "../ui/thing-field";
@@ -10,6 +11,8 @@ type Filters = ReturnType<typeof useFilters>;
 /** All in the address. `since` and `until` are moments such as `2026-11-23T10:00:00Z`, which `hours` replaces. */
 export const DELIVERY_FILTERS = [
   "state",
+  "issue_id",
+  "event_id",
   "webhook_id",
   "emitter_id",
   "event_name",
@@ -23,10 +26,11 @@ const HOUR_S = 3600;
 
 /** What the API takes of the filters in the address. A moment that is none is left to the API, which says so. */
 export function wanted(query: Record<string, string | undefined>): Record<string, string | number> {
-  const { state, webhook_id, emitter_id, event_name, status, hours, since, until, text } = query;
+  const { state, issue_id, event_id, webhook_id, emitter_id, event_name, status, hours, since, until, text } =
+    query;
   const relative = Number(hours) > 0 ? Math.floor(Date.now() / 1000) - Number(hours) * HOUR_S : undefined;
   const moments = { since: relative ?? unixOf(since), until: unixOf(until) };
-  const all = { state, webhook_id, emitter_id, event_name, status, text, ...moments };
+  const all = { state, issue_id, event_id, webhook_id, emitter_id, event_name, status, text, ...moments };
   const given = Object.entries(all).filter(([, value]) => value !== undefined && value !== "");
   return Object.fromEntries(given) as Record<string, string | number>;
 }
@@ -59,8 +63,18 @@ export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
       onCommit={field => filters.set({ event_name: field.value })}
     />
     <Words filters={filters} />
+    <OneOnly filters={filters} name="issue_id" label="Of one issue" />
+    <OneOnly filters={filters} name="event_id" label="Of one event" />
   </search>
 );
+
+/** A filter that a link brings along, and that can only be removed. */
+const OneOnly = ({ filters, name, label }: { filters: Filters; name: string; label: string }) =>
+  filters.query[name] ? (
+    <Button isSmall icon="x" onClick={() => filters.set({ [name]: undefined })}>
+      {label}
+    </Button>
+  ) : null;
 
 /** Disabled, and it says why, where the server searches no payloads; a search in the address can be removed all the same. */
 function Words({ filters }: { filters: Filters }) {

@@ -1,13 +1,19 @@
 import { useState } from "preact/hooks";
+import { useFresh } from "../api/fresh";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
-import type { Resource } from "../api/resource";
+import { type Resource, useResource } from "../api/resource";
+import { inAccount } from "../api/session";
 import { apiCommand } from "../lib/curl";
-import { count, exactTime } from "../lib/format";
-import { Button, Card, Notice } from "../ui/basics";
+import { count, counted, exactTime } from "../lib/format";
+import { Button, Card, Notice, Time } from "../ui/basics";
 import { useCountCheck } from "../ui/count-check";
 import { Confirm } from "../ui/dialog";
 import { toast } from "../ui/toasts";
+import { causeInWords, IssueActions, IssueState } from "./issue-parts";
 import { StatsCharts } from "./stats";
+
+/** A listener has no more causes than these, but for those that were resolved. */
+const MOST_CAUSES = 100;
 
 const at = (seconds: number): string => exactTime(seconds * 1000);
 
@@ -50,9 +56,40 @@ export function Health<One extends Listener>({ listener, resource }: HealthProps
           .
         </Notice>
       )}
+      <Causes id={listener.id} />
       <StatsCharts of={listener.id} kind="listener" command={subscribeCommand(listener.id)} />
       <Recover id={listener.id} />
     </div>
+  );
+}
+
+/** Why deliveries to it fail: its issues that are not resolved, the last seen first. */
+function Causes({ id }: { id: string }) {
+  const resource = useResource(
+    call => inAccount().issues.list({ listener_id: id, limit: MOST_CAUSES }, call),
+    [id],
+  );
+  useFresh(resource, { of: id, on: ["deliveries"] });
+  const issues = (resource.data?.data ?? [])
+    .filter(({ state }) => state !== "resolved")
+    .sort((a, b) => b.last_seen_ms - a.last_seen_ms);
+  if (issues.length === 0) return null;
+  return (
+    <Card title="Why deliveries fail" isPadded={false}>
+      <ul class="brief attention">
+        {issues.map(issue => (
+          <li key={issue.id}>
+            <IssueState state={issue.state} />
+            <span class="what">{causeInWords(issue.cause)}</span>
+            <span class="reason">{issue.last_error}</span>
+            <span class="sub nowrap">
+              {counted(issue.count, "attempt")}, the last <Time ms={issue.last_seen_ms} />
+            </span>
+            <IssueActions issue={issue} onChange={resource.reload} />
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 

@@ -1,3 +1,4 @@
+import { useAttention } from "../api/attention";
 import { readStats } from "../api/calls";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
@@ -11,6 +12,7 @@ import { LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, Loading, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { Tile } from "../ui/tile";
+import { NeedsAttention } from "./attention";
 import { deliveryColumns } from "./delivery-parts";
 import { HourChart } from "./hour-chart";
 import { useLiveDeliveries } from "./live-deliveries";
@@ -20,6 +22,7 @@ import { WebhookBadge } from "./webhook-parts";
 const HOURS = 24;
 
 export function Overview() {
+  const attention = useAttention();
   const stats = useResource(call => readStats("", { hours: HOURS }, call), []);
   const sources = useResource(call => inAccount().sources.list({ limit: 5 }, call), []);
   const webhooks = useResource(call => inAccount().webhooks.list({ limit: 5 }, call), []);
@@ -30,7 +33,7 @@ export function Overview() {
   useFresh(webhooks);
   const isNew = sources.data?.page_info.total_count === 0;
   // All at once: what came first would be moved by what comes above it.
-  const isKnown = [stats, sources, webhooks, deliveries].every(({ data, error }) => data || error);
+  const isKnown = [attention, stats, sources, webhooks, deliveries].every(({ data, error }) => data || error);
   return (
     <Page
       title={
@@ -39,9 +42,11 @@ export function Overview() {
       about="The last 24 hours of this account."
       actions={
         <>
-          <LinkButton href={to("/start")} icon="play">
-            Watch a first event
-          </LinkButton>
+          {isNew && (
+            <LinkButton href={to("/start")} icon="play">
+              Watch a first event
+            </LinkButton>
+          )}
           <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
             New source
           </LinkButton>
@@ -67,6 +72,7 @@ export function Overview() {
               </NothingYet>
             </section>
           )}
+          {!isNew && <NeedsAttention resource={attention} />}
           <Loaded resource={stats} lines={3}>
             {({ hours, total }) => (
               <>

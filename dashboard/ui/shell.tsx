@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import { needs, useNeeds } from "../api/attention";
 import { isReachable } from "../api/client";
 import { hadOrgs, me, signOutEverywhere } from "../api/session";
 import { BASE, to } from "../lib/address";
@@ -29,6 +30,7 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
       { path: "/webhooks", label: "Webhooks", icon: "webhook" },
       { path: "/destinations", label: "Destinations", icon: "database" },
       { path: "/deliveries", label: "Deliveries", icon: "send" },
+      { path: "/issues", label: "Issues", icon: "alert" },
     ],
   },
   {
@@ -41,7 +43,7 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
   {
     title: "Account",
     entries: [
-      { path: "/alerts", label: "Alerts", icon: "alert" },
+      { path: "/alerts", label: "Alerts", icon: "bell" },
       { path: "/usage", label: "Usage", icon: "chart" },
       { path: "/keys", label: "API keys", icon: "key" },
       { path: "/sessions", label: "Sessions", icon: "monitor" },
@@ -54,10 +56,11 @@ const isWithin = (path: string, entry: string) =>
   entry === "/" ? path === BASE : path === BASE + entry || path.startsWith(`${BASE}${entry}/`);
 
 /** What is around every screen: navigation, account, theme, and the banner while a store is away. */
-export function Shell({ children }: { children: ComponentChildren }) {
+export function Shell({ find, children }: { find: ComponentChildren; children: ComponentChildren }) {
   const { path } = useLocation();
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
+  useNeeds();
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -76,6 +79,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <div class={`sidebar${isOpen ? " open" : ""}`}>
         <Brand />
         <AccountSwitch />
+        <div class="find">{find}</div>
         <nav aria-label="Main">
           {GROUPS.map(group => (
             <div key={group.title}>
@@ -89,6 +93,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
                 >
                   <Icon name={entry.icon} size={17} />
                   {entry.label}
+                  {entry.path === "/issues" && needs.value > 0 && (
+                    <span class="needs" title="What needs somebody now">
+                      {needs.value}
+                    </span>
+                  )}
                 </a>
               ))}
             </div>

@@ -1,0 +1,242 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { headwater, messageOf, type Schemas } from "../api/client";
+import { to } from "../lib/address";
+import { ago } from "../lib/format";
+import { orgId } from "../lib/shown-account";
+import { Badge } from "../ui/basics";
+import { Dialog } from "../ui/dialog";
+import { Icon, type IconName } from "../ui/icon";
+import { leaveThen } from "../ui/unsaved";
+
+type Hit = Schemas["SearchHit"];
+
+/** What is chosen with Enter. */
+interface Choice {
+  key: string;
+  icon: IconName;
+  title: string;
+  detail: string;
+  state?: string | null;
+  at?: number | null;
+  address: string;
+}
+
+const SCREENS: [title: string, path: string, icon: IconName][] = [
+  ["Overview", "/", "home"],
+  ["Sources", "/sources", "zap"],
+  ["New source", "/sources/new", "plus"],
+  ["Subscriptions", "/subscriptions", "route"],
+  ["Webhooks", "/webhooks", "webhook"],
+  ["Destinations", "/destinations", "database"],
+  ["Deliveries", "/deliveries", "send"],
+  ["Issues", "/issues", "alert"],
+  ["Failed deliveries", "/deliveries?state=failed", "send"],
+  ["Components", "/components", "box"],
+  ["Connections", "/connections", "link"],
+  ["Alerts", "/alerts", "bell"],
+  ["Usage", "/usage", "chart"],
+  ["API keys", "/keys", "key"],
+  ["Sessions", "/sessions", "monitor"],
+  ["Organizations", "/organization", "users"],
+];
+
+const ICONS: Partial<Record<Hit["kind"], IconName>> = {
+  source: "zap",
+  webhook: "webhook",
+  destination: "database",
+  workflow: "code",
+  component: "box",
+  connection: "link",
+  subscription: "route",
+  auto_subscription: "route",
+  delivery: "send",
+  event: "radio",
+  run: "play",
+  replay: "refresh",
+  api_key: "key",
+};
+
+function addressOf({ kind, id, emitter_id, source_id }: Hit): string {
+  switch (kind) {
+    case "source":
+      return to(`/sources/${id}`);
+    case "webhook":
+      return to(`/webhooks/${id}`);
+    case "destination":
+      return to(`/destinations/${id}`);
+    case "workflow":
+      return to("/deliveries", { emitter_id: id });
+    case "component":
+      return to(`/components/${id}`);
+    case "connection":
+      return to("/connections");
+    case "subscription":
+      return to(`/subscriptions/${id}`);
+    case "auto_subscription":
+      return to("/subscriptions");
+    case "delivery":
+      return to(`/deliveries/${id}`);
+    case "event":
+      return to(`/events/${emitter_id}/${id}`);
+    case "run":
+      return to(`/sources/${source_id}/runs`);
+    case "replay":
+      return to("/deliveries");
+    case "api_key":
+      return to("/keys");
+  }
+}
+
+const choiceOf = (hit: Hit): Choice => ({
+  key: `${hit.kind} ${hit.id}`,
+  icon: ICONS[hit.kind] ?? "search",
+  title: hit.name ?? hit.id,
+  detail: [hit.kind.replace("_", " "), hit.detail, hit.name === null ? null : hit.id]
+    .filter(Boolean)
+    .join(" · "),
+  state: hit.state,
+  at: hit.at_ms,
+  address: addressOf(hit),
+});
+
+const screensWith = (text: string): Choice[] =>
+  SCREENS.filter(([title]) => title.toLowerCase().includes(text.toLowerCase())).map(([title, path, icon]) => {
+    const [name = "", query] = path.split("?");
+    return {
+      key: path,
+      icon,
+      title,
+      detail: "screen",
+      address: to(name, Object.fromEntries(new URLSearchParams(query))),
+    };
+  });
+
+/** A typist is not answered at every letter. */
+const PAUSE_MS = 120;
+
+/** What was found for a text; null while nothing was looked for. */
+function useSearch(text: string) {
+  const [found, setFound] = useState<{
+    text: string;
+    hits: Hit[];
+    isPartial: boolean;
+    fault?: string;
+  } | null>(null);
+  useEffect(() => {
+    if (text === "") return setFound(null);
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      const query = { q: text, ...(orgId.value && { org_id: orgId.value }) };
+      headwater.request("get", "/search", { query }, { signal: abort.signal, maxRetries: 0 }).then(
+        ({ hits, partial }) => setFound({ text, hits, isPartial: partial }),
+        error => {
+          if (!abort.signal.aborted) setFound({ text, hits: [], isPartial: false, fault: messageOf(error) });
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text]);
+  return found;
+}
+
+/** Finds anything by its id, its name, its address or a word in an event, and goes there. Opened with Ctrl K or /. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const { route } = useLocation();
+  const list = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState("");
+  const [at, setAt] = useState(0);
+  const text = typed.trim();
+  const found = useSearch(text);
+  const choices = [...(text === "" ? [] : (found?.hits ?? []).map(choiceOf)), ...screensWith(text)];
+  const chosen = Math.min(at, choices.length - 1);
+  const isLooking = text !== "" && found?.text !== text;
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const go = (choice: Choice | undefined) => {
+    if (!choice) return;
+    onClose();
+    leaveThen(() => route(choice.address));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+    const move = moves[event.key];
+    if (move !== undefined && choices.length > 0) {
+      event.preventDefault();
+      setAt((chosen + move + choices.length) % choices.length);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      go(choices[chosen]);
+    }
+  };
+  return (
+    <Dialog isQuestion title="Find anything" onClose={onClose}>
+      <input
+        ref={field}
+        class="input"
+        type="text"
+        role="combobox"
+        aria-label="An id, a name, an address, or a word of an event"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={choices.length > 0 ? `${list}-${chosen}` : undefined}
+        placeholder="An id, a name, an address, or a word of an event"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={200}
+        value={typed}
+        onInput={event => {
+          setTyped(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div class="palette" id={list} role="listbox" aria-label="Found">
+        {choices.map((choice, i) => (
+          <a
+            key={choice.key}
+            id={`${list}-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            // The field keeps the focus.
+            tabIndex={-1}
+            href={choice.address}
+            onClick={event => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              go(choice);
+            }}
+            onPointerMove={() => i !== chosen && setAt(i)}
+          >
+            <Icon name={choice.icon} />
+            <span class="what">
+              <span class="title">{choice.title}</span>
+              <span class="sub">{choice.detail}</span>
+            </span>
+            {choice.state && <Badge>{choice.state}</Badge>}
+            {choice.at && <span class="sub nowrap">{ago(choice.at, Date.now())}</span>}
+          </a>
+        ))}
+      </div>
+      <p class="sub" role="status">
+        {isLooking && "Looking …"}
+        {!isLooking && found?.fault}
+        {!isLooking &&
+          !found?.fault &&
+          text !== "" &&
+          choices.length === 0 &&
+          "Nothing has this id, name, address or word."}
+        {!isLooking && found?.isPartial && "There is more than is shown: type more of it."}
+      </p>
+      <p class="sub">
+        <kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Enter</kbd> go · <kbd>Esc</kbd> close
+      </p>
+    </Dialog>
+  );
+}
