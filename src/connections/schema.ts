@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { TextFilter } from "../store/text-filter.ts";
 import { Revision } from "../store/revisions.ts";
+import { TextFilter } from "../store/text-filter.ts";
 import { EventRules } from "./app-events.ts";
 
 /** A slug, as `app` props name their app. */

@@ -2,8 +2,8 @@ import { type Static, type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
 import { SecretsRemoved } from "../props/configure.ts";
-import { TextFilter } from "../store/text-filter.ts";
 import { Revision } from "../store/revisions.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>

@@ -3,8 +3,8 @@ import { ShownOrgId } from "../accounts/access.ts";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
-import { TextFilter } from "../store/text-filter.ts";
 import { Revision } from "../store/revisions.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
   description:

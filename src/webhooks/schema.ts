@@ -4,8 +4,8 @@ import { patternInWords } from "../lib/schemas.ts";
 import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
-import { TextFilter } from "../store/text-filter.ts";
 import { Revision } from "../store/revisions.ts";
+import { TextFilter } from "../store/text-filter.ts";
 import type { Signing } from "./signing-keys.ts";
 
 export const NullableText = (description: string) =>

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { patternInWords } from "../lib/schemas.ts";
-import { TextFilter } from "../store/text-filter.ts";
 import { Revision } from "../store/revisions.ts";
+import { TextFilter } from "../store/text-filter.ts";
 
 const MAX_NAME_CHARS = 128;
 

@@ -11,8 +11,8 @@ import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { containing } from "../store/text-filter.ts";
 import { FIRST_REVISION, revisionOf, writeRevision } from "../store/revisions.ts";
+import { containing } from "../store/text-filter.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import type { WorkflowChanges, WorkflowFilter, WorkflowView } from "./schema.ts";
 

@@ -30,7 +30,9 @@ describe("finding anything in the dashboard", () => {
     api = await system.user({ plan: "paid" });
     printer = await startReceiver({ status: 503, body: "out of paper" });
     const source = await api.createSource({ component_code: CODE, name: "shop till" });
-    const webhook = await api.createWebhook(new URL("/receipts", printer.url).href, { name: "receipt printer" });
+    const webhook = await api.createWebhook(new URL("/receipts", printer.url).href, {
+      name: "receipt printer",
+    });
     await api.subscribe(source.id, webhook.id);
     await api.expect(202, "POST", `/sources/${source.id}/events`, {
       body: { event: { order: "order-4711" } },

@@ -27,7 +27,8 @@ export async function webhooksOf(
   const listenerId = issue_id === undefined ? undefined : await listenerOf(mongo, issue_id, owners);
   const wanted = webhook_id ?? listenerId;
   if (wanted !== undefined) {
-    if (!(await Webhooks(mongo).exists({ _id: wanted, owner_id: { $in: owners } }))) throw notFound("webhook");
+    if (!(await Webhooks(mongo).exists({ _id: wanted, owner_id: { $in: owners } })))
+      throw notFound("webhook");
     const first = listenerId === undefined || listenerId === wanted ? [wanted] : [];
     return { owner, first, hasMore: false, all: async () => first };
   }
