@@ -1,5 +1,6 @@
 import { findSelected, selectDeliveries } from "../deliveries/select/select.ts";
 import { wordsOfText } from "../lib/payload-words.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import type { Stores } from "../platform.ts";
 import { type Draft, type Found, mayBeId, owned, RANK, type Rank, rankOfId, type Search } from "./draft.ts";
@@ -36,8 +37,8 @@ export async function findDeliveries({ mongo }: Stores, search: Search): Promise
   return { drafts: rows.map(row => draftOfDelivery(row, rankOfId(row._id, search.q))), isPartial };
 }
 
-/** As many deliveries are shown of those that a word finds. */
-const FOUND_BY_TEXT = { limit: 8 };
+/** More of them would not be shown. */
+const FOUND_BY_TEXT = { limit: LIMITS.searchHitsOfKind.value };
 
 /** Finds the newest deliveries to the account's webhooks whose payload has the words, as `text` of `GET /deliveries` does. */
 export async function findByText(platform: Stores, { q, owner, owners }: Search): Promise<Found> {

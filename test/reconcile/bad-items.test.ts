@@ -24,7 +24,14 @@ import { sweepAll } from "../support/sweep.ts";
 const BAD = "bad:id";
 
 /** Here there is nothing for one, and the others repair nothing. */
-const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters", "failovers", "functions", "alerts"];
+const FINDS_NOTHING: string[] = [
+  "schedulers",
+  "silent_emitters",
+  "failovers",
+  "functions",
+  "alerts",
+  "issues",
+];
 
 describe("an item that can't be repaired", () => {
   let platform: TestPlatform;
