@@ -22,11 +22,13 @@ import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
+import { ThingSubscriptions } from "./thing-subscriptions";
 import { WebhookBadge } from "./webhook-parts";
 
 const TABS = [
   ["", "Health"],
   ["deliveries", "Deliveries"],
+  ["subscriptions", "Subscriptions"],
   ["settings", "Settings"],
 ] as const;
 
@@ -58,6 +60,7 @@ export function Destination() {
             />
             {tab === "" && <Health listener={detail} resource={resource} />}
             {tab === "deliveries" && <ListenerDeliveries id={id} />}
+            {tab === "subscriptions" && <ThingSubscriptions id={id} as="listener" />}
             {tab === "settings" && <Settings destination={detail} resource={resource} />}
           </>
         )}

@@ -9,6 +9,7 @@ import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Form, Select, TextField } from "../ui/form";
 import { FormFault, useSending } from "../ui/form-fault";
+import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
@@ -22,11 +23,14 @@ import {
   settingsOf,
   type Typed,
 } from "./destination-fields";
-import { WebhookBadge } from "./webhook-parts";
+import { RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
 
 /** What events go to besides webhooks: streams, queues, buckets, actions. */
 export function Destinations() {
-  const { filters, resource } = usePaged((cursor, call) => inAccount().destinations.list(cursor, call));
+  const { filters, resource } = usePaged(
+    (cursor, call, query) => inAccount().destinations.list({ ...cursor, ...receiverFilter(query) }, call),
+    RECEIVER_FILTERS,
+  );
   useFresh(resource);
   const create = (
     <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
@@ -38,6 +42,14 @@ export function Destinations() {
       title="Destinations"
       about="What else events go to: Redis streams, RabbitMQ, S3 buckets, and actions, which run your code for each event."
       actions={create}
+      above={
+        <ListFilters
+          filters={filters}
+          things="destinations"
+          placeholder="Name, address or id"
+          states={RECEIVER_STATES}
+        />
+      }
       resource={resource}
       filters={filters}
       empty={

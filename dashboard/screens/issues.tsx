@@ -76,11 +76,33 @@ export function Issues() {
           cell: row => <Thing id={row.listener_id} name={row.listener_name} />,
         },
         { head: "State", cell: row => <IssueState state={row.state} /> },
-        { head: "Failed attempts", isNumber: true, cell: row => count(row.count) },
-        { head: "Failed for good", isNumber: true, cell: row => count(row.failed_deliveries) },
-        { head: "Since", label: true, cell: row => <Time ms={row.opened_at_ms} /> },
-        { head: "Last seen", label: true, cell: row => <Time ms={row.last_seen_ms} /> },
-        { head: "", class: "actions", cell: row => <IssueActions issue={row} onChange={resource.reload} /> },
+        {
+          head: "Attempts",
+          isNumber: true,
+          cell: row => (
+            <>
+              {count(row.count)}
+              <div class="sub nowrap">{count(row.failed_deliveries)} for good</div>
+            </>
+          ),
+        },
+        {
+          head: "Last seen",
+          label: true,
+          cell: row => (
+            <>
+              <Time ms={row.last_seen_ms} />
+              <div class="sub nowrap">
+                since <Time ms={row.opened_at_ms} />
+              </div>
+            </>
+          ),
+        },
+        {
+          head: "",
+          class: "issue-actions",
+          cell: row => <IssueActions issue={row} onChange={resource.reload} />,
+        },
       ]}
     />
   );

@@ -1,5 +1,6 @@
 /** Everything that is loaded when it is first shown, apart from the editor and the charts. */
 export { Alerts } from "./alerts";
+export { NeedsAttention } from "./attention";
 export { Components } from "./components";
 export { Connections } from "./connections";
 export { Delivery } from "./delivery";
@@ -15,10 +16,8 @@ export { Organization } from "./organization";
 export { Palette } from "./palette";
 export { ReplayDialog } from "./replay-dialog";
 export { Sessions } from "./sessions";
-export { SourceCode } from "./source-code";
-export { SourceSettings } from "./source-settings";
+export { Source } from "./source";
 export { Start } from "./start";
-export { StatsCharts } from "./stats";
 export { Subscription } from "./subscription";
 export { Subscriptions } from "./subscriptions";
 export { Usage } from "./usage";

@@ -9,15 +9,17 @@ import { count, successRate } from "../lib/format";
 import { orgId } from "../lib/shown-account";
 import { Bars } from "../ui/bars";
 import { LinkButton, Page, Time } from "../ui/basics";
+import { later } from "../ui/later";
 import { Loaded, Loading, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { Tile } from "../ui/tile";
-import { NeedsAttention } from "./attention";
 import { deliveryColumns } from "./delivery-parts";
 import { HourChart } from "./hour-chart";
 import { useLiveDeliveries } from "./live-deliveries";
 import { FIRST_SOURCE, SourceBadge, triggerOf } from "./source-parts";
 import { WebhookBadge } from "./webhook-parts";
+
+const NeedsAttention = later(async () => (await import("./more")).NeedsAttention);
 
 const HOURS = 24;
 

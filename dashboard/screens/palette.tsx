@@ -143,8 +143,14 @@ function useSearch(text: string) {
   return found;
 }
 
+interface PaletteProps {
+  /** Returns what was typed before the palette was there. */
+  typedBefore: () => string;
+  onClose: () => void;
+}
+
 /** Finds anything by its id, its name, its address or a word in an event, and goes there. Opened with Ctrl K or /. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export function Palette({ typedBefore, onClose }: PaletteProps) {
   const { route } = useLocation();
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -155,7 +161,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const choices = [...(text === "" ? [] : (found?.hits ?? []).map(choiceOf)), ...screensWith(text)];
   const chosen = Math.min(at, choices.length - 1);
   const isLooking = text !== "" && found?.text !== text;
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    // The dialog is open by now: what is typed from here on goes to the field.
+    setTyped(typedBefore());
+    field.current?.focus();
+  }, []);
   useEffect(() => {
     document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: "nearest" });
   }, [chosen]);

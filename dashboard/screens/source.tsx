@@ -6,21 +6,21 @@ import { useResource } from "../api/resource";
 import { updateSource } from "../api/source";
 import { to } from "../lib/address";
 import { Button, Copyable, Page, Tabs } from "../ui/basics";
-import { later } from "../ui/later";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
+import { SourceCode } from "./source-code";
 import { Events, firstEvent } from "./source-events";
 import { Logs } from "./source-logs";
 import { SourceBadge } from "./source-parts";
 import { Runs } from "./source-runs";
-
-const SourceSettings = later(async () => (await import("./more")).SourceSettings);
-const SourceCode = later(async () => (await import("./more")).SourceCode);
-const StatsCharts = later(async () => (await import("./more")).StatsCharts);
+import { SourceSettings } from "./source-settings";
+import { StatsCharts } from "./stats";
+import { ThingSubscriptions } from "./thing-subscriptions";
 
 const TABS = [
   ["", "Events"],
   ["runs", "Runs"],
+  ["subscriptions", "Subscriptions"],
   ["logs", "Logs & errors"],
   ["statistics", "Statistics"],
   ["settings", "Settings"],
@@ -80,6 +80,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
             />
             {tab === "" && <Events source={detail} />}
             {tab === "runs" && <Runs source={detail} />}
+            {tab === "subscriptions" && <ThingSubscriptions id={id} as="emitter" />}
             {tab === "logs" && <Logs id={id} />}
             {tab === "statistics" && <StatsCharts of={id} kind="source" command={firstEvent(detail)} />}
             {tab === "settings" && <SourceSettings resource={resource} />}

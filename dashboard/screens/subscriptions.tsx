@@ -8,20 +8,33 @@ import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, LinkButton } from "../ui/basics";
-import { Confirm } from "../ui/dialog";
+import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { Thing } from "../ui/thing";
+import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
+import { DeleteSubscription } from "./delete-subscription";
 import { FunctionBadge, hasDeliveries } from "./subscription";
 import { SubscriptionEditor } from "./subscription-editor";
 
 type Subscription = Schemas["Subscription"];
 
+/** `emitter` and `listener` begin a new subscription; these narrow the list. */
+const FILTERS = ["q", "emitter_id", "listener_id"];
+
 /** The subscriptions of the account: make one, change its filter, or delete it. */
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
-  const { filters, resource } = usePaged((cursor, call) => inAccount().subscriptions.list(cursor, call));
+  const { filters, resource } = usePaged((cursor, call, query) => {
+    const { q, emitter_id, listener_id } = query;
+    const wanted = {
+      ...(q && { q }),
+      ...(emitter_id && { emitter_id }),
+      ...(listener_id && { listener_id }),
+    };
+    return inAccount().subscriptions.list({ ...cursor, ...wanted }, call);
+  }, FILTERS);
   useFresh(resource);
   const { emitter, listener } = filters.query;
   const isNew = Boolean(filters.query.new ?? emitter ?? listener);
@@ -39,6 +52,25 @@ export function Subscriptions() {
       title="Subscriptions"
       about="Which events go where, and what a filter leaves out or a function changes."
       actions={create}
+      above={
+        <ListFilters filters={filters} things="subscriptions" placeholder="Name, address or id">
+          <ThingField
+            aria-label="Emitter"
+            placeholder="Any emitter"
+            kinds={["dc", "p"]}
+            also={["dc_*", "p_*"]}
+            value={filters.query.emitter_id ?? ""}
+            onChange={id => filters.set({ emitter_id: id })}
+          />
+          <ThingField
+            aria-label="Listener"
+            placeholder="Any listener"
+            kinds={["wh", "ds", "ac", "dc", "p"]}
+            value={filters.query.listener_id ?? ""}
+            onChange={id => filters.set({ listener_id: id })}
+          />
+        </ListFilters>
+      }
       resource={resource}
       filters={filters}
       empty={
@@ -100,18 +132,7 @@ export function Subscriptions() {
         />
       )}
       {deleted && (
-        <Confirm
-          title="Delete this subscription?"
-          action="Delete"
-          onClose={() => setDeleted(null)}
-          onConfirm={async () => {
-            await headwater.subscriptions.delete(deleted.id);
-            toast("The subscription is deleted.", "good");
-            resource.reload();
-          }}
-        >
-          <p>Deliveries that wait are cancelled.</p>
-        </Confirm>
+        <DeleteSubscription id={deleted.id} onClose={() => setDeleted(null)} onDeleted={resource.reload} />
       )}
     </ListScreen>
   );

@@ -3,6 +3,16 @@ import { Badge } from "../ui/basics";
 
 type Webhook = Schemas["Webhook"];
 
+/** What narrows a list of webhooks or destinations, by its name in the address. */
+export const RECEIVER_FILTERS = ["q", "state"];
+export const RECEIVER_STATES = { active: "Active", failing: "Failing", disabled: "Disabled" };
+
+/** What the API takes of these filters. A state that is none is left out. */
+export const receiverFilter = ({ q, state = "" }: Record<string, string>) => ({
+  ...(q && { q }),
+  ...(state in RECEIVER_STATES && { state: state as keyof typeof RECEIVER_STATES }),
+});
+
 export function WebhookBadge({
   webhook,
 }: {

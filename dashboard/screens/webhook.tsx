@@ -16,6 +16,7 @@ import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
+import { ThingSubscriptions } from "./thing-subscriptions";
 import { KeyShown, Verify } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 
@@ -24,6 +25,7 @@ type Webhook = Schemas["Webhook"];
 const TABS = [
   ["", "Health"],
   ["deliveries", "Deliveries"],
+  ["subscriptions", "Subscriptions"],
   ["signing", "Signing"],
   ["settings", "Settings"],
 ] as const;
@@ -55,6 +57,7 @@ export function Webhook() {
             />
             {tab === "" && <Health listener={detail} resource={resource} />}
             {tab === "deliveries" && <ListenerDeliveries id={id} />}
+            {tab === "subscriptions" && <ThingSubscriptions id={id} as="listener" />}
             {tab === "signing" && <Signing webhook={detail} />}
             {tab === "settings" && <Settings webhook={detail} resource={resource} />}
           </>

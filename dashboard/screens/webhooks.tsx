@@ -13,14 +13,18 @@ import { Button, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Form, TextField } from "../ui/form";
 import { FormFault, useSending } from "../ui/form-fault";
+import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { KeyShown } from "./webhook-key";
-import { WebhookBadge } from "./webhook-parts";
+import { RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
 
 /** The webhooks of the account, each with its success and its slow responses of the last 24 hours. */
 export function Webhooks() {
-  const { filters, resource } = usePaged((cursor, call) => inAccount().webhooks.list(cursor, call));
+  const { filters, resource } = usePaged(
+    (cursor, call, query) => inAccount().webhooks.list({ ...cursor, ...receiverFilter(query) }, call),
+    RECEIVER_FILTERS,
+  );
   useFresh(resource);
   const ids = (resource.data?.data ?? []).map(({ id }) => id).join();
   const totals = useResource(
@@ -42,6 +46,14 @@ export function Webhooks() {
       title="Webhooks"
       about="Addresses of yours that events are sent to: signed, and retried until they arrive."
       actions={create}
+      above={
+        <ListFilters
+          filters={filters}
+          things="webhooks"
+          placeholder="Name, address or id"
+          states={RECEIVER_STATES}
+        />
+      }
       resource={resource}
       filters={filters}
       empty={

@@ -1,10 +1,12 @@
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./basics";
 import { Dialog } from "./dialog";
 import { later } from "./later";
 
 interface PaletteProps {
+  /** Returns what was typed before it was there. */
+  typedBefore: () => string;
   onClose: () => void;
 }
 
@@ -24,14 +26,25 @@ export function shortcutsWith(load: () => Promise<ComponentType<PaletteProps>>) 
   const Palette = later<PaletteProps>(load);
   return function Shortcuts() {
     const [open, setOpen] = useState<"palette" | "keys" | null>(null);
+    /** Typed after the palette was asked for: its code may still be on its way. Null while it is not asked for. */
+    const early = useRef<string | null>(null);
+    const ask = () => {
+      early.current = "";
+      setOpen("palette");
+    };
     useEffect(() => {
       const onKeyDown = (event: KeyboardEvent) => {
         const isPalette =
           (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
         const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event);
         // One dialog at a time.
-        if (document.querySelector("dialog[open]")) return isPalette && event.preventDefault();
-        if (isPalette || (isPlain && event.key === "/")) setOpen("palette");
+        if (document.querySelector("dialog[open]")) {
+          if (isPalette) event.preventDefault();
+          return;
+        }
+        if (early.current !== null) {
+          if (isPlain && event.key.length === 1) early.current += event.key;
+        } else if (isPalette || (isPlain && event.key === "/")) ask();
         else if (isPlain && event.key === "?") setOpen("keys");
         else return;
         event.preventDefault();
@@ -39,13 +52,16 @@ export function shortcutsWith(load: () => Promise<ComponentType<PaletteProps>>) 
       addEventListener("keydown", onKeyDown);
       return () => removeEventListener("keydown", onKeyDown);
     }, []);
-    const close = () => setOpen(null);
+    const close = () => {
+      early.current = null;
+      setOpen(null);
+    };
     return (
       <>
-        <Button icon="search" onClick={() => setOpen("palette")}>
+        <Button icon="search" onClick={ask}>
           Find … <kbd>Ctrl K</kbd>
         </Button>
-        {open === "palette" && <Palette onClose={close} />}
+        {open === "palette" && <Palette typedBefore={() => early.current ?? ""} onClose={close} />}
         {open === "keys" && (
           <Dialog isQuestion title="Keys" onClose={close}>
             <dl class="keys">

@@ -108,7 +108,6 @@ describe("finding anything in the dashboard", () => {
     await page.getByRole("option", { name: /Usage/ }).waitFor();
     expect(await seriousFindings(page), "the palette").to.deep.equal([]);
     await keepScreenshot(page, "palette");
-    // The search for what is wrong with the page has taken the focus.
     await page.getByRole("combobox", { name: /An id, a name/ }).press("Enter");
     await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
     await page.goBack();

@@ -435,6 +435,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   alertsPerDay: "test/alerts/raise.test.ts",
   deliveryAlertsPerDay: "test/deliveries/attempt/failed-alert.test.ts",
   attentionRows: "test/attention/attention.test.ts",
+  searchCharacters: "test/search/search.test.ts",
+  searchHitsOfKind: "test/search/search.test.ts",
   issuesPerListener: "test/issues/issue-counts.test.ts",
   issueQuietMs: "test/deliveries/issues/sweep.test.ts",
   failedRunsToAlert: "test/runs/source-health.test.ts",
@@ -472,6 +474,8 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   alertKept: "MongoDB deletes by a TTL index, once a minute",
   issueKept: "MongoDB deletes by a TTL index, once a minute",
   attentionCounted: "it takes as many failures",
+  searchHits: "it takes things of seven kinds that all have the text",
+  searchMs: "it takes as many things of a kind",
   deliveryKeptMs: "MongoDB deletes by a TTL index, once a minute",
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };

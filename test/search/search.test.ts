@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { addMember } from "../../src/accounts/organizations.ts";
 import { newId, newToken } from "../../src/lib/ids.ts";
 import { wordsOfText } from "../../src/lib/payload-words.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Replays } from "../../src/models/replay.ts";
 import { RunRecords } from "../../src/models/run.ts";
@@ -256,9 +257,10 @@ describe("the search", () => {
     expect(await found(own, api, { org_id: orgId })).to.deep.equal([]);
   });
 
-  it("shows at most 8 of a kind", async () => {
-    for (let i = 0; i < 10; i++) await workflow(`Same ${i}`);
-    expect(await found("same")).to.have.length(8);
+  it("shows no more than a few of a kind", async () => {
+    const most = LIMITS.searchHitsOfKind.value;
+    for (let i = 0; i < most + 2; i++) await workflow(`Same ${i}`);
+    expect(await found("same")).to.have.length(most);
   });
 
   it("takes any text as it is", async () => {
@@ -288,7 +290,8 @@ describe("the search", () => {
   });
 
   it("rejects a text that is empty, too long, or has control characters", async () => {
-    for (const q of ["", "x".repeat(129), "x".repeat(10_000), "a\0b", "a\nb"]) {
+    const most = LIMITS.searchCharacters.value;
+    for (const q of ["", "x".repeat(most + 1), "x".repeat(10_000), "a\0b", "a\nb"]) {
       const { status, body } = await api.request("GET", "/search", { query: { q } });
       expect(status, q.slice(0, 10)).to.equal(400);
       expect(body.errors[0].path).to.equal("q");
