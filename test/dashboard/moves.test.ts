@@ -60,7 +60,7 @@ const SCENES: Scene[] = [
   {
     screen: "the list of webhooks",
     path: () => "/webhooks",
-    seen: page => badge(page, "Failing"),
+    seen: page => page.locator("tbody").getByText("Failing"),
     before: null,
     after: /./,
   },
