@@ -7,6 +7,8 @@ import { useResource } from "./resource";
 
 /** How many things of the shown account need somebody, for the navigation. */
 export const needs = signal(0);
+/** Screens that read it all, and so keep the number: nothing else asks for it then. */
+let keepers = 0;
 
 /** Each process counts its failures once a second. */
 const PACE = { everyMs: 2000, behindMs: 2500 };
@@ -21,6 +23,12 @@ export function useAttention() {
   useFresh(resource, { on: ["deliveries", "runs"], pace: PACE });
   const { data } = resource;
   useEffect(() => {
+    keepers += 1;
+    return () => {
+      keepers -= 1;
+    };
+  }, []);
+  useEffect(() => {
     if (data) needs.value = data.needs.total;
   }, [data]);
   return resource;
@@ -33,7 +41,7 @@ export function useNeeds(): void {
   const org = orgId.value;
   useEffect(() => {
     const look = () => {
-      if (document.hidden) return;
+      if (document.hidden || keepers > 0) return;
       read(org, { maxRetries: 0 }).then(
         attention => {
           if (orgId.value === org) needs.value = attention.needs.total;

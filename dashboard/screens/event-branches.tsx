@@ -30,6 +30,10 @@ const OUTCOMES: Record<string, [string, Tone]> = {
 
 const outcomeOf = ({ outcome }: Subscription) => OUTCOMES[outcome] ?? ([outcome, "none"] as const);
 
+/** Of a source or workflow that listens; what was taken by an engine, or left no record, may not have ended. */
+const toneOfListener = (state: Trace["listeners"][number]["state"]): Tone =>
+  state === "failed" ? "bad" : state === "finished" ? "good" : "warn";
+
 const toneOf = ({ subscription, delivery, listener }: Branch): Tone => {
   const state = delivery?.state ?? listener?.state;
   if (state === "failed") return "bad";
@@ -118,7 +122,7 @@ function BranchStep({ branch, isFolded, replay }: BranchStepProps) {
         isFolded ? (
           <>
             {delivery && <DeliveryState state={delivery.state} />}
-            {listener && <Badge tone={toneOf(branch)}>{words(listener.state)}</Badge>}
+            {listener && <Badge tone={toneOfListener(listener.state)}>{words(listener.state)}</Badge>}
             {reason && <span class="reason">{reason}</span>}
           </>
         ) : (
@@ -158,9 +162,7 @@ function BranchStep({ branch, isFolded, replay }: BranchStepProps) {
       )}
       {listener && (
         <p class="row">
-          <Badge tone={listener.state === "failed" ? "bad" : listener.state === "finished" ? "good" : "warn"}>
-            {words(listener.state)}
-          </Badge>
+          <Badge tone={toneOfListener(listener.state)}>{words(listener.state)}</Badge>
           {listener.run && <code>{listener.run.id}</code>}
         </p>
       )}

@@ -7,6 +7,7 @@ import { orgId } from "../lib/shown-account";
 import { Badge } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Icon, type IconName } from "../ui/icon";
+import { NAVIGATION } from "../ui/navigation";
 import { leaveThen } from "../ui/unsaved";
 
 type Hit = Schemas["SearchHit"];
@@ -22,23 +23,16 @@ interface Choice {
   address: string;
 }
 
-const SCREENS: [title: string, path: string, icon: IconName][] = [
-  ["Overview", "/", "home"],
-  ["Sources", "/sources", "zap"],
+/** What is found by its title besides the screens of the navigation. */
+const MORE: [title: string, address: string, icon: IconName][] = [
   ["New source", "/sources/new", "plus"],
-  ["Subscriptions", "/subscriptions", "route"],
-  ["Webhooks", "/webhooks", "webhook"],
-  ["Destinations", "/destinations", "database"],
-  ["Deliveries", "/deliveries", "send"],
-  ["Issues", "/issues", "alert"],
   ["Failed deliveries", "/deliveries?state=failed", "send"],
-  ["Components", "/components", "box"],
-  ["Connections", "/connections", "link"],
-  ["Alerts", "/alerts", "bell"],
-  ["Usage", "/usage", "chart"],
-  ["API keys", "/keys", "key"],
-  ["Sessions", "/sessions", "monitor"],
-  ["Organizations", "/organization", "users"],
+];
+const SCREENS = [
+  ...NAVIGATION.flatMap(({ entries }) =>
+    entries.map(({ label, path, icon }) => [label, path, icon] as const),
+  ),
+  ...MORE,
 ];
 
 const ICONS: Partial<Record<Hit["kind"], IconName>> = {

@@ -44,7 +44,7 @@ const STATES = [
 export function Sources() {
   const filters = useFilters(["q", "state"]);
   const { after, before, q = "", state = "" } = filters.query;
-  // The API has no search by name: all pages are read, and filtered here.
+  // By a part of an endpoint's address, too, which the API does not search: all pages are read, and filtered here.
   const isSearch = filters.isFiltered;
   const resource = useResource(
     call => (isSearch ? searchSources(call) : inAccount().sources.list({ limit: 100, after, before }, call)),

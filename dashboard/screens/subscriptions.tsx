@@ -7,7 +7,7 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, LinkButton } from "../ui/basics";
+import { Button, LinkButton } from "../ui/basics";
 import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
@@ -15,7 +15,8 @@ import { Thing } from "../ui/thing";
 import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
 import { DeleteSubscription } from "./delete-subscription";
-import { FunctionBadge, hasDeliveries } from "./subscription";
+import { hasDeliveries } from "./subscription";
+import { CHANNEL, RULES } from "./subscription-columns";
 import { SubscriptionEditor } from "./subscription-editor";
 
 type Subscription = Schemas["Subscription"];
@@ -86,15 +87,9 @@ export function Subscriptions() {
       }
       columns={[
         { head: "From", cell: row => <Thing id={row.emitter_id} name={row.emitter_name} /> },
-        { head: "Channel", cell: row => <Badge isPlain>{row.event_name || "default"}</Badge> },
+        CHANNEL,
         { head: "To", label: "to", cell: row => <Thing id={row.listener_id} name={row.listener_name} /> },
-        {
-          head: "Filter",
-          class: "filter-cell",
-          cell: row =>
-            row.filter ? <code>{JSON.stringify(row.filter)}</code> : <span class="muted">all events</span>,
-        },
-        { head: "Function", cell: row => <FunctionBadge subscription={row} /> },
+        ...RULES,
         {
           head: "",
           cell: row => (

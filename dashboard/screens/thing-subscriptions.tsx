@@ -5,12 +5,12 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { count } from "../lib/format";
-import { Badge, Button, Card, LinkButton } from "../ui/basics";
+import { Button, Card, LinkButton } from "../ui/basics";
 import { Loaded } from "../ui/states";
 import { Table } from "../ui/table";
 import { Thing } from "../ui/thing";
 import { DeleteSubscription } from "./delete-subscription";
-import { FunctionBadge } from "./subscription";
+import { CHANNEL, RULES } from "./subscription-columns";
 
 type Subscription = Schemas["Subscription"];
 
@@ -57,18 +57,8 @@ export function ThingSubscriptions({ id, as }: ThingSubscriptionsProps) {
                   as === "emitter"
                     ? { head: "To", cell: row => <Thing id={row.listener_id} name={row.listener_name} /> }
                     : { head: "From", cell: row => <Thing id={row.emitter_id} name={row.emitter_name} /> },
-                  { head: "Channel", cell: row => <Badge isPlain>{row.event_name || "default"}</Badge> },
-                  {
-                    head: "Filter",
-                    class: "filter-cell",
-                    cell: row =>
-                      row.filter ? (
-                        <code>{JSON.stringify(row.filter)}</code>
-                      ) : (
-                        <span class="muted">all events</span>
-                      ),
-                  },
-                  { head: "Function", cell: row => <FunctionBadge subscription={row} /> },
+                  CHANNEL,
+                  ...RULES,
                   {
                     head: "",
                     cell: row => (

@@ -10,47 +10,10 @@ import { isDark, switchTheme, theme } from "../lib/theme";
 import { Button } from "./basics";
 import { Confirm } from "./dialog";
 import { Select } from "./form";
-import { Icon, type IconName, Logo } from "./icon";
+import { Icon, Logo } from "./icon";
+import { NAVIGATION } from "./navigation";
 import { Toasts } from "./toasts";
 import { leaveNow, leaveThen, useLeaving, waiting } from "./unsaved";
-
-interface Entry {
-  path: string;
-  label: string;
-  icon: IconName;
-}
-
-const GROUPS: { title: string; entries: Entry[] }[] = [
-  { title: "", entries: [{ path: "/", label: "Overview", icon: "home" }] },
-  {
-    title: "Events",
-    entries: [
-      { path: "/sources", label: "Sources", icon: "zap" },
-      { path: "/subscriptions", label: "Subscriptions", icon: "route" },
-      { path: "/webhooks", label: "Webhooks", icon: "webhook" },
-      { path: "/destinations", label: "Destinations", icon: "database" },
-      { path: "/deliveries", label: "Deliveries", icon: "send" },
-      { path: "/issues", label: "Issues", icon: "alert" },
-    ],
-  },
-  {
-    title: "Code",
-    entries: [
-      { path: "/components", label: "Components", icon: "box" },
-      { path: "/connections", label: "Connections", icon: "link" },
-    ],
-  },
-  {
-    title: "Account",
-    entries: [
-      { path: "/alerts", label: "Alerts", icon: "bell" },
-      { path: "/usage", label: "Usage", icon: "chart" },
-      { path: "/keys", label: "API keys", icon: "key" },
-      { path: "/sessions", label: "Sessions", icon: "monitor" },
-      { path: "/organization", label: "Organizations", icon: "users" },
-    ],
-  },
-];
 
 const isWithin = (path: string, entry: string) =>
   entry === "/" ? path === BASE : path === BASE + entry || path.startsWith(`${BASE}${entry}/`);
@@ -81,7 +44,7 @@ export function Shell({ find, children }: { find: ComponentChildren; children: C
         <AccountSwitch />
         <div class="find">{find}</div>
         <nav aria-label="Main">
-          {GROUPS.map(group => (
+          {NAVIGATION.map(group => (
             <div key={group.title}>
               {group.title && <div class="nav-title">{group.title}</div>}
               {group.entries.map(entry => (

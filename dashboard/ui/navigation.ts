@@ -1,0 +1,41 @@
+import type { IconName } from "./icon";
+
+/** A screen that the navigation names. */
+interface Entry {
+  path: string;
+  label: string;
+  icon: IconName;
+}
+
+/** The screens that the navigation names, in groups. */
+export const NAVIGATION: { title: string; entries: Entry[] }[] = [
+  { title: "", entries: [{ path: "/", label: "Overview", icon: "home" }] },
+  {
+    title: "Events",
+    entries: [
+      { path: "/sources", label: "Sources", icon: "zap" },
+      { path: "/subscriptions", label: "Subscriptions", icon: "route" },
+      { path: "/webhooks", label: "Webhooks", icon: "webhook" },
+      { path: "/destinations", label: "Destinations", icon: "database" },
+      { path: "/deliveries", label: "Deliveries", icon: "send" },
+      { path: "/issues", label: "Issues", icon: "alert" },
+    ],
+  },
+  {
+    title: "Code",
+    entries: [
+      { path: "/components", label: "Components", icon: "box" },
+      { path: "/connections", label: "Connections", icon: "link" },
+    ],
+  },
+  {
+    title: "Account",
+    entries: [
+      { path: "/alerts", label: "Alerts", icon: "bell" },
+      { path: "/usage", label: "Usage", icon: "chart" },
+      { path: "/keys", label: "API keys", icon: "key" },
+      { path: "/sessions", label: "Sessions", icon: "monitor" },
+      { path: "/organization", label: "Organizations", icon: "users" },
+    ],
+  },
+];
