@@ -1,5 +1,5 @@
-import type { Static } from "typebox";
-import { accepted, data, page, type RouteRequest, routeFor } from "../../http/route.ts";
+import { accountListsFor } from "../../http/account-lists.ts";
+import { accepted, data, page, routeFor } from "../../http/route.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { exampleReplay, presentReplay, ReplayView } from "../replays/routes.ts";
 import { listIssues, ownIssue, presentIssue, retryIssue, setIssueState } from "./issues.ts";
@@ -9,44 +9,21 @@ type Deps = Stores & Queued;
 const route = routeFor<Deps>();
 const tag = "Issues";
 
-/** What both lists are. */
-const lists = {
-  method: "GET",
-  tag,
-  description:
-    "Failed attempts, grouped by listener and kind of error. Those of the newest listeners come first. `GET /deliveries` lists " +
-    "what is affected, by `issue_id`.",
-  query: IssueFilter,
-  response: page(200, IssueView),
-  errors: ["not-found"],
-  handler: ({ deps, owner, owners, query, page }: RouteRequest<Deps, object, IssueQuery, unknown, unknown>) =>
-    listIssues(deps, { owner, owners }, query, page),
-} as const;
-type IssueQuery = Static<typeof IssueFilter>;
-
 const params = { id: exampleIssue.id };
 
 /** Failures grouped by cause: who knows of them, and how they are retried. */
 export const issueRoutes = [
-  route({
-    ...lists,
-    path: "/users/me/issues",
-    id: "listMyIssues",
-    summary: "List your issues",
-    access: { kind: "owner" },
-    example: { query: { state: "open" }, response: exampleIssue },
-  }),
-  route({
-    ...lists,
-    path: "/orgs/{org_id}/issues",
-    id: "listOrganizationIssues",
-    summary: "List an organization's issues",
-    access: { kind: "member" },
-    example: {
-      params: { org_id: "o_0CjB8tYr3KpL7xVd" },
-      query: { state: "open" },
-      response: { ...exampleIssue, org_id: "o_0CjB8tYr3KpL7xVd" },
-    },
+  ...accountListsFor<Deps>()({
+    things: "issues",
+    tag,
+    description:
+      "Failed attempts, grouped by listener and kind of error. Those of the newest listeners come first. `GET /deliveries` lists " +
+      "what is affected, by `issue_id`.",
+    query: IssueFilter,
+    errors: ["not-found"],
+    response: page(200, IssueView),
+    example: exampleIssue,
+    read: ({ deps, owner, owners, query, page }) => listIssues(deps, { owner, owners }, query, page),
   }),
   route({
     method: "GET",
