@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
+import { OrNull } from "../lib/schemas.ts";
 import type { ApiKey } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
@@ -8,11 +9,6 @@ import { createOwnKey, listOwnKeys, ownKey } from "./own-keys.ts";
 
 const route = routeFor<Stores>();
 const tag = "API keys";
-
-const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
 
 const ApiKeyView = Type.Object(
   {

@@ -1,10 +1,8 @@
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { exampleIssue, IssueStateSchema, IssueView } from "../deliveries/issues/schema.ts";
+import { OrNull, UnixMs } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
-const OrNull = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
-const Ms = (description: string) => Type.Integer({ description: `${description} Unix milliseconds.` });
 const NameOrNull = OrNull(Type.String(), "Its name; null without one.");
 
 const Cause = Type.Object({
@@ -12,7 +10,7 @@ const Cause = Type.Object({
   cause: Type.String({ description: "As of an issue." }),
   state: IssueStateSchema,
   count: Type.Integer({ description: "Attempts that failed." }),
-  last_seen_ms: Ms("The last of them."),
+  last_seen_ms: UnixMs("The last of them."),
   last_error: Type.String(),
 });
 
@@ -54,8 +52,8 @@ export const AttentionView = Type.Object(
     failing: Type.Array(
       Type.Object({
         ...listener,
-        since_ms: Ms("The first failure since the last success."),
-        will_be_disabled_at_ms: Ms("A failure after this disables it."),
+        since_ms: UnixMs("The first failure since the last success."),
+        will_be_disabled_at_ms: UnixMs("A failure after this disables it."),
       }),
     ),
     issues: Type.Array(IssueView, { description: "Open ones, the last seen first." }),
@@ -63,7 +61,7 @@ export const AttentionView = Type.Object(
       Type.Object({
         id: Type.String(),
         name: Type.String(),
-        since_ms: Ms("The first of the runs that failed."),
+        since_ms: UnixMs("The first of the runs that failed."),
         failed_runs: Type.Integer({ description: "How many failed when it was noted." }),
         code: OrNull(Type.String(), "The code of the last error that was noted; null if it is not known."),
       }),
@@ -88,7 +86,7 @@ export const AttentionView = Type.Object(
             listener_id: Type.String(),
             listener_name: NameOrNull,
             issue_id: Type.String(),
-            since_ms: Ms("When it was created."),
+            since_ms: UnixMs("When it was created."),
             next_attempt_at_ms: OrNull(Type.Integer(), "Unix milliseconds."),
           }),
           "The one that was created first; null without any.",

@@ -1,12 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
-import { patternInWords } from "../lib/schemas.ts";
+import { OrNull, patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-
-const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description?: string,
-) => Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 const AttemptView = Type.Object({
   number: Type.Integer({ description: "Starts at 1; sent as `x-headwater-attempt`." }),
@@ -50,12 +45,12 @@ export const DeliveryView = Type.Object(
     org_id: ShownOrgId,
     webhook_id: Type.String(),
     webhook_name: Type.Optional(
-      Nullable(Type.String(), "Name of the webhook or destination; null without one. Absent in `GET /live`."),
+      OrNull(Type.String(), "Name of the webhook or destination; null without one. Absent in `GET /live`."),
     ),
     subscription_id: Type.String(),
     emitter_id: Type.String(),
     emitter_name: Type.Optional(
-      Nullable(
+      OrNull(
         Type.String(),
         "Name of the emitter; null if it is gone or of an account that you can't access. Absent in `GET /live`.",
       ),
@@ -73,8 +68,8 @@ export const DeliveryView = Type.Object(
     }),
     attempts_made: Type.Integer(),
     last_attempt: Type.Union([AttemptView, Type.Null()]),
-    next_attempt_at_ms: Nullable(Type.Integer()),
-    finished_at_ms: Nullable(Type.Integer()),
+    next_attempt_at_ms: OrNull(Type.Integer()),
+    finished_at_ms: OrNull(Type.Integer()),
     issue_id: Type.Union([Type.String(), Type.Null()], {
       description:
         "The issue of its last failed attempt, also once it is delivered; null if none has failed.",
@@ -230,7 +225,7 @@ export const RecoverBody = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: "True: count the deliveries and change nothing." })),
 });
 
-const MsOrNull = Nullable(Type.Integer());
+const MsOrNull = OrNull(Type.Integer());
 
 export const RecoveryView = Type.Object(
   {
@@ -265,7 +260,7 @@ export const TestResult = Type.Object({
     description: "HTTP status; null if there was no response.",
   }),
   latency_ms: Type.Integer(),
-  error: Nullable(Type.String()),
+  error: OrNull(Type.String()),
   response: Type.String({ description: "First KB of the response body." }),
 });
 export type TestResult = Static<typeof TestResult>;

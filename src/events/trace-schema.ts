@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { DeliveryWithAttempts } from "../deliveries/schema.ts";
+import { OrNull } from "../lib/schemas.ts";
 import type { RunRecord } from "../models/run.ts";
 import { EventSummarySchema } from "./schema.ts";
 
@@ -28,11 +29,6 @@ export const summarizeRun = (record: RunRecord): RunSummary => ({
   started_at_ms: record.started_at_ms ?? null,
   finished_at_ms: record.finished_at.getTime(),
 });
-
-const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
 
 const TracedSubscription = Type.Object({
   id: Type.String(),

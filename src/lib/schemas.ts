@@ -1,4 +1,5 @@
 import { Ajv, type Options } from "ajv";
+import { type TSchema, Type } from "typebox";
 
 /**
  * Returns an Ajv for schemas that are written in this project. It does not check them against the schema of JSON Schema itself, which
@@ -20,3 +21,11 @@ export const wordsOfPattern = (pattern: string): string => words.get(pattern) ??
 
 /** Whether there are words for a pattern. */
 export const hasWords = (pattern: string): boolean => words.has(pattern);
+
+/** Returns the schema of a value that may be null. */
+export const OrNull = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+/** Returns the schema of a time in Unix milliseconds, which the description says. */
+export const UnixMs = (description: string) =>
+  Type.Integer({ description: `${description} Unix milliseconds.` });

@@ -1,9 +1,5 @@
 import { type Static, Type } from "typebox";
-
-const Nullable = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
+import { OrNull } from "../lib/schemas.ts";
 
 export const RunView = Type.Object(
   {
@@ -16,10 +12,10 @@ export const RunView = Type.Object(
     }),
     outcome: Type.String({ description: "`ok`, or the code of the error." }),
     error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
-    started_at_ms: Nullable(Type.Integer(), "Unix milliseconds; null if the run was not executed."),
+    started_at_ms: OrNull(Type.Integer(), "Unix milliseconds; null if the run was not executed."),
     duration_ms: Type.Number(),
-    cpu_ms: Nullable(Type.Number(), "CPU time in milliseconds; null if the system does not report it."),
-    memory_bytes: Nullable(
+    cpu_ms: OrNull(Type.Number(), "CPU time in milliseconds; null if the system does not report it."),
+    memory_bytes: OrNull(
       Type.Integer(),
       "Memory of the process at the end of the run; null if the system does not report it.",
     ),

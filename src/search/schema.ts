@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
+import { OrNull } from "../lib/schemas.ts";
 import { SEARCHED_TEXT } from "../store/text-filter.ts";
 
 const KindOfHit = Type.Union([
@@ -28,11 +29,6 @@ export const SearchQuery = Type.Object({
     description: "An id or its beginning, a part of a name or an address, or words of a payload.",
   }),
 });
-
-const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
 
 export const SearchHit = Type.Object(
   {

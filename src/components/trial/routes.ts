@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "typebox";
 import { data, routeFor } from "../../http/route.ts";
+import { OrNull } from "../../lib/schemas.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Calling } from "../../platform.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
@@ -14,11 +15,6 @@ const route = routeFor<Calling>();
 const tag = "Components";
 
 const Json = Type.Unknown();
-const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description?: string,
-) => Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-
 const place = {
   line: OrNull(Type.Integer(), "In the code, from 1; null if it is not known."),
   column: OrNull(Type.Integer(), "From 1."),

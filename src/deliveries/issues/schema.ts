@@ -1,13 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../../accounts/access.ts";
+import { OrNull, UnixMs } from "../../lib/schemas.ts";
 import { ListenerId } from "../../subscriptions/schema.ts";
-
-const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
-
-const Ms = (description: string) => Type.Integer({ description: `${description} Unix milliseconds.` });
 
 export const IssueStateSchema = Type.Union([
   Type.Literal("open"),
@@ -32,9 +26,9 @@ export const IssueView = Type.Object(
         "(by a destination); `function` (that of a subscription); `action:<code>`; `other` for those beyond 20 of a listener.",
     }),
     state: IssueStateSchema,
-    first_seen_ms: Ms("The first failure of all."),
-    last_seen_ms: Ms("The last failure."),
-    opened_at_ms: Ms("The first failure since it was opened."),
+    first_seen_ms: UnixMs("The first failure of all."),
+    last_seen_ms: UnixMs("The last failure."),
+    opened_at_ms: UnixMs("The first failure since it was opened."),
     reopened: Type.Integer({ description: "How often a failure opened it again." }),
     count: Type.Integer({ description: "Attempts that failed." }),
     failed_deliveries: Type.Integer({

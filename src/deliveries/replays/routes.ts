@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { accepted, data, empty, page, routeFor } from "../../http/route.ts";
+import { OrNull } from "../../lib/schemas.ts";
 import type { Replay } from "../../models/replay.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
@@ -8,11 +9,6 @@ import { countReplay, listReplays, ownReplay, startReplay, stopReplay } from "./
 
 const route = routeFor<Stores & Queued>();
 const tag = "Deliveries";
-
-const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
 
 export const ReplayView = Type.Object(
   {
