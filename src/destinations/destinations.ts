@@ -17,7 +17,7 @@ import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../s
 import { writeRevision } from "../store/revisions.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
 import { checkDeliverySettings, newFields } from "../webhooks/delivery-settings.ts";
-import { filterOfWebhooks } from "../webhooks/filter.ts";
+import { filterOfWebhooks } from "../webhooks/find.ts";
 import { presentWebhook } from "../webhooks/present.ts";
 import type { WebhookFilter } from "../webhooks/schema.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";

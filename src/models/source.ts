@@ -85,6 +85,9 @@ export const TICKING = "ticking";
 export const TIMERS_CHANGED = "timers_changed";
 export const BEGUN = "begun";
 
+/** The fields by whose text a list finds a source. */
+export const SOURCE_TEXTS: (keyof Source & string)[] = ["_id", "name", "name_slug"];
+
 export const Sources = collection<Source>(
   "sources",
   new Schema<Source>(

@@ -91,6 +91,9 @@ export type Destination = Webhook & Required<Pick<Webhook, "kind" | "settings">>
 export const isDestination = (webhook: Webhook): webhook is Destination =>
   webhook.kind !== undefined && webhook.settings !== undefined;
 
+/** The fields by whose text a list finds a webhook or a destination. */
+export const WEBHOOK_TEXTS: (keyof Webhook & string)[] = ["_id", "name", "url"];
+
 export const Webhooks = collection<Webhook>(
   "webhooks",
   new Schema<Webhook>(

@@ -12,6 +12,9 @@ export interface Workflow extends Revised {
   updated_at?: number;
 }
 
+/** The fields by whose text a list finds a workflow. */
+export const WORKFLOW_TEXTS: (keyof Workflow & string)[] = ["_id", "name"];
+
 export const Workflows = collection<Workflow>(
   "workflows",
   new Schema<Workflow>(

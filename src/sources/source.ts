@@ -4,7 +4,7 @@ import { appEndpointUrl } from "../connections/app-events.ts";
 import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { isId, newToken } from "../lib/ids.ts";
 import type { Component } from "../models/component.ts";
-import { type Source, Sources } from "../models/source.ts";
+import { SOURCE_TEXTS, type Source, Sources } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
 import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import type { SourceFacts } from "../props/kinds.ts";
@@ -65,7 +65,7 @@ export function listSources(
     owner_id: owner,
     state: "ready",
     ...(active !== undefined && { active }),
-    ...(q !== undefined && containing<Source>(q, ["_id", "name", "name_slug"])),
+    ...(q !== undefined && containing<Source>(q, SOURCE_TEXTS)),
   };
   return pageOf(Sources(platform.mongo), sources, page, {
     countCache: countCacheOf(platform, owner, "sources", { q, active }),

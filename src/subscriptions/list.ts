@@ -1,14 +1,14 @@
 import type { QueryFilter } from "mongoose";
 import { ALERTS, isAccountId } from "../alerts/raise.ts";
-import { type Source, Sources } from "../models/source.ts";
+import { SOURCE_TEXTS, type Source, Sources } from "../models/source.ts";
 import {
   type AutoSubscription,
   AutoSubscriptions,
   type Subscription,
   Subscriptions,
 } from "../models/subscription.ts";
-import { type Webhook, Webhooks } from "../models/webhook.ts";
-import { type Workflow, Workflows } from "../models/workflow.ts";
+import { WEBHOOK_TEXTS, type Webhook, Webhooks } from "../models/webhook.ts";
+import { WORKFLOW_TEXTS, type Workflow, Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { beginningWith, containing } from "../store/text-filter.ts";
@@ -95,18 +95,15 @@ async function findThings(
   const owned = { owner_id: { $in: owners } };
   const [sources, workflows, webhooks] = await Promise.all([
     Sources(mongo)
-      .find(
-        { ...owned, state: "ready", ...containing<Source>(text, ["_id", "name", "name_slug"]) },
-        { _id: 1 },
-      )
+      .find({ ...owned, state: "ready", ...containing<Source>(text, SOURCE_TEXTS) }, { _id: 1 })
       .limit(MOST)
       .lean(),
     Workflows(mongo)
-      .find({ ...owned, ...containing<Workflow>(text, ["_id", "name"]) }, { _id: 1 })
+      .find({ ...owned, ...containing<Workflow>(text, WORKFLOW_TEXTS) }, { _id: 1 })
       .limit(MOST)
       .lean(),
     Webhooks(mongo)
-      .find({ ...owned, ...containing<Webhook>(text, ["_id", "name", "url"]) }, { _id: 1 })
+      .find({ ...owned, ...containing<Webhook>(text, WEBHOOK_TEXTS) }, { _id: 1 })
       .limit(MOST)
       .lean(),
   ]);

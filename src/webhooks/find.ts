@@ -1,7 +1,10 @@
+import type { QueryFilter } from "mongoose";
 import { notFound } from "../lib/errors.ts";
 import { isId } from "../lib/ids.ts";
-import { type Webhook, Webhooks } from "../models/webhook.ts";
+import { WEBHOOK_TEXTS, type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
+import { containing } from "../store/text-filter.ts";
+import type { WebhookFilter } from "./schema.ts";
 
 /** Returns a webhook, not a destination, of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 export async function findWebhook(platform: Stores, id: string, owners: string[]): Promise<Webhook | null> {
@@ -37,3 +40,16 @@ export function lookUpWebhooks(platform: Stores, ids: string[]): Promise<Map<str
     ({ owner_id }) => [owner_id],
   );
 }
+
+/** Each webhook is in one of them. */
+const STATES: Record<NonNullable<WebhookFilter["state"]>, QueryFilter<Webhook>> = {
+  active: { active: true, failing_since_ms: null },
+  failing: { active: true, failing_since_ms: { $gt: 0 } },
+  disabled: { active: false },
+};
+
+/** Returns what selects the webhooks, or destinations, of a list with these filters. */
+export const filterOfWebhooks = ({ q, state }: Pick<WebhookFilter, "q" | "state">): QueryFilter<Webhook> => ({
+  ...(state !== undefined && STATES[state]),
+  ...(q !== undefined && containing<Webhook>(q, WEBHOOK_TEXTS)),
+});

@@ -16,7 +16,7 @@ import { nextRevision, ofRevision, writeRevision } from "../store/revisions.ts";
 import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
 import { checkDeliverySettings, type NewFields, newFields } from "./delivery-settings.ts";
-import { filterOfWebhooks } from "./filter.ts";
+import { filterOfWebhooks } from "./find.ts";
 import { presentWebhook, signingOf } from "./present.ts";
 import type { UpdatedWebhook, WebhookChanges, WebhookFilter, WebhookView, WebhookWithKey } from "./schema.ts";
 import { givenOrNewKey, type NewKey, rotated, shownKey, storedKey, type WantedKey } from "./signing-keys.ts";

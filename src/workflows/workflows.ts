@@ -6,7 +6,7 @@ import { StoredEvents } from "../models/event.ts";
 import { Organizations } from "../models/organization.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { Users } from "../models/user.ts";
-import { type Workflow, Workflows } from "../models/workflow.ts";
+import { WORKFLOW_TEXTS, type Workflow, Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { noteDeleted } from "../store/gone.ts";
@@ -36,7 +36,7 @@ export async function listWorkflows(
   { q }: WorkflowFilter,
   page: PageRequest,
 ): Promise<Page<WorkflowView>> {
-  const workflows = { owner_id: ownerId, ...(q !== undefined && containing<Workflow>(q, ["_id", "name"])) };
+  const workflows = { owner_id: ownerId, ...(q !== undefined && containing<Workflow>(q, WORKFLOW_TEXTS)) };
   const found = await pageOf(Workflows(platform.mongo), workflows, page, {
     countCache: countCacheOf(platform, ownerId, "workflows", { q }),
   });

@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { splitList } from "../../lib/lists.ts";
 import { fields, note, show, timeOf } from "../output.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
-import { type JsonOption, jsonOption } from "./list.ts";
+import { type JsonOption, jsonOption, type SearchOption, searchOption, textOf } from "./list.ts";
 import { commandOn, type Subject, thingAction } from "./subject.ts";
 
 type Receiver = Schemas["Webhook"] | Schemas["Destination"];
@@ -130,3 +130,19 @@ export function testCommand<Thing extends { id: string }>(
     if (error !== null) process.exitCode = 1;
   });
 }
+
+const STATES = ["active", "failing", "disabled"] as const;
+
+/** The options with which webhooks, and destinations, are listed. */
+export interface ReceiverFilters extends SearchOption {
+  state?: (typeof STATES)[number];
+}
+
+export const receiverFilters = (command: Command): Command =>
+  searchOption(command).addOption(new Option("--state <state>", "only those in this state").choices(STATES));
+
+/** Returns the filters of the API that were given. */
+export const receiverFiltersOf = (options: ReceiverFilters) => ({
+  ...textOf(options),
+  ...(options.state !== undefined && { state: options.state }),
+});

@@ -9,13 +9,15 @@ import {
   deliveryBodyOf,
   deliveryOptions,
   parseCount,
+  type ReceiverFilters,
   receiverFields,
+  receiverFilters,
+  receiverFiltersOf,
   stateOf,
   testCommand,
   withSecretsNoted,
 } from "./delivery-settings.ts";
 import { DESTINATIONS, findDestination } from "./names.ts";
-import { type ReceiverFilters, receiverFilters, receiverFiltersOf } from "./receiver-filters.ts";
 import { activeCommands, type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Destination = Schemas["Destination"];

@@ -7,14 +7,16 @@ import {
   type DeliverySettings,
   deliveryBodyOf,
   deliveryOptions,
+  type ReceiverFilters,
   receiverFields,
+  receiverFilters,
+  receiverFiltersOf,
   stateOf,
   testCommand,
   withSecretsNoted,
 } from "./delivery-settings.ts";
 import { type JsonOption, jsonOption } from "./list.ts";
 import { findWebhook, WEBHOOKS } from "./names.ts";
-import { type ReceiverFilters, receiverFilters, receiverFiltersOf } from "./receiver-filters.ts";
 import {
   activeCommands,
   commandOn,
