@@ -13,7 +13,7 @@ import { type Component, Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Awaited, Stores, Working } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
-import { currentSourcesOf, dynamicPropsOf, endpointUrl } from "../sources/source.ts";
+import { currentSourcesOf, dynamicPropsOf, endpointUrl, isBeingSetUp } from "../sources/source.ts";
 import { createKeyRateLimiter } from "../store/limits/key-rate.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
@@ -69,7 +69,7 @@ export function ingress(platform: Working & Awaited): Middleware {
 
 /**
  * Returns a function that finds the active source of an endpoint, or null. A deleted or disabled source receives no
- * further request. Throws `unavailable`.
+ * further request; one whose hooks are being called receives them, and runs on them once its change is committed. Throws `unavailable`.
  */
 function createFindSource(platform: Working & Awaited): (endpoint: string) => Promise<Source | null> {
   return createBatcher(
@@ -142,7 +142,7 @@ async function enqueueRequest(
   trace: TraceContext | undefined,
 ): Promise<Accepted> {
   const { ctx, source, enqueue } = request;
-  const mode = await loadResponseMode(platform, source);
+  const mode = isBeingSetUp(source) ? "never" : await loadResponseMode(platform, source);
   requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
   const replies = mode === "never" ? undefined : await platform.replies();
   let reply: Promise<Reply | null> | undefined;

@@ -25,6 +25,8 @@ export interface BegunChange {
   stage: "deactivating" | "activating" | "switched-off";
   /** Unix milliseconds. */
   at_ms: number;
+  /** The endpoint that the new version has instead of the stored one, if it has another. */
+  endpoint?: string;
 }
 
 /** Runs of a source that failed one after another. */

@@ -8,6 +8,7 @@ import type { CallError } from "../sandbox/protocol.ts";
 import {
   ChangeRejection,
   ChangeSuperseded,
+  deleteUndeployed,
   forgetBegun,
   makeReady,
   noteBegun,
@@ -130,7 +131,7 @@ function notedVersion(
   return {
     description: version.description,
     async execute(hook, db) {
-      await noteBegun(platform, source._id, item.run_id, isActivating ? "activating" : stage);
+      await noteBegun(platform, source, item, isActivating ? "activating" : stage);
       return await version.execute(hook, db);
     },
   };
@@ -151,7 +152,7 @@ async function create(
     effects.emits = [];
   }
   if (failed) {
-    await Sources(platform.mongo).deleteOne({ _id: source._id, state: "deploying" });
+    await deleteUndeployed(platform, source);
     return { error: failed.error };
   }
   const isCommitted = await commit(platform, source, item, effects, session =>

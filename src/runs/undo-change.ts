@@ -3,7 +3,7 @@ import { derivedId } from "../lib/ids.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { forgetBegun } from "../sources/change.ts";
+import { deleteUndeployed, forgetBegun } from "../sources/change.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import { emissionsOf, recordedError } from "./emissions.ts";
 import { callHook, type HookEffects, newHookEffects, type SourceVersion } from "./hooks.ts";
@@ -30,7 +30,7 @@ export async function undoChange(
     // A source that is being deleted is deactivated by its deletion.
     if (source.state !== "deploying") return;
     await callHook(await openVersion(platform, source, signal, item.trace), "deactivate", effects);
-    await Sources(platform.mongo).deleteOne({ _id: sourceId, state: "deploying" });
+    await deleteUndeployed(platform, source);
     return;
   }
   const { candidate } = item;
@@ -93,6 +93,7 @@ export async function recordUndone(
   const records = await recordRuns(platform, [run], memory, session =>
     forgetBegun(platform, source._id, item.run_id, session),
   );
+  await platform.routing.invalidate([source.owner_id]);
   for (const record of records) await sendOutbox(platform, record);
 }
 
@@ -108,7 +109,7 @@ export async function giveUpUndoing(platform: RunDeps, sourceId: string, item: C
   const source = await Sources(platform.mongo).findById(sourceId).lean();
   if (source?.begun?.run_id !== item.run_id) return;
   if (source.state === "deploying") {
-    await Sources(platform.mongo).deleteOne({ _id: sourceId, state: "deploying" });
+    await deleteUndeployed(platform, source);
     return;
   }
   const effects = newHookEffects(await readMemory(platform, sourceId));

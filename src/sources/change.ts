@@ -11,6 +11,7 @@ import type { Candidate, ChangeItem } from "../queues/run-item.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { isSandboxLost, withFrame } from "../sandbox/protocol.ts";
 import { isDuplicateKey } from "../store/connections/mongo.ts";
+import { noteDeleted } from "../store/gone.ts";
 import { nextRevision } from "../store/revisions.ts";
 import { ofAccount } from "../store/runs/run-queue.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
@@ -155,14 +156,15 @@ function changedFields({ secrets }: Stores, source: Source, candidate: Candidate
  */
 export async function noteBegun(
   platform: Stores,
-  sourceId: string,
-  runId: string,
+  { _id, owner_id, endpoint }: Pick<Source, "_id" | "owner_id" | "endpoint">,
+  { run_id, candidate }: Pick<ChangeItem, "run_id" | "candidate">,
   stage: BegunChange["stage"],
 ): Promise<void> {
-  await Sources(platform.mongo).updateOne(
-    { _id: sourceId },
-    { $set: { begun: { run_id: runId, stage, at_ms: platform.clock() } } },
-  );
+  const isMoved = candidate?.endpoint != null && candidate.endpoint !== endpoint;
+  const begun = { run_id, stage, at_ms: platform.clock(), ...(isMoved && { endpoint: candidate.endpoint }) };
+  await Sources(platform.mongo).updateOne({ _id }, { $set: { begun } });
+  // What arrives for it from now on gets a response at once: its run waits for the hook.
+  await platform.routing.invalidate([owner_id]);
 }
 
 /**
@@ -177,6 +179,26 @@ export async function enqueueDeactivation(
   const { run_id, at_ms } = begun;
   const item = { kind: "change", v: 2, op: "deactivate", run_id, at_ms } as const;
   await enqueueRun(platform, _id, item, ofAccount(owner_id));
+}
+
+/**
+ * Deletes a source that never became ready, with what arrived for it since its hooks were called. Returns false if it is no
+ * longer being deployed, or if a hook was called and `unlessBegun`.
+ */
+export async function deleteUndeployed(
+  platform: Stores,
+  { _id, owner_id }: Pick<Source, "_id" | "owner_id">,
+  { unlessBegun = false } = {},
+): Promise<boolean> {
+  const { deletedCount } = await Sources(platform.mongo).deleteOne({
+    _id,
+    state: "deploying",
+    ...(unlessBegun && { begun: null }),
+  });
+  if (deletedCount === 0) return false;
+  await noteDeleted(platform, _id);
+  await platform.routing.invalidate([owner_id]);
+  return true;
 }
 
 /** Forgets a change that is finished or undone; in the transaction that stores its effects. */

@@ -9,7 +9,7 @@ import type { Calling, Working } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { FIRST_REVISION } from "../store/revisions.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { type ChangeDeps, hasHooks, requestChange } from "./change.ts";
+import { type ChangeDeps, deleteUndeployed, hasHooks, requestChange } from "./change.ts";
 import { abandonDeployment } from "./delete-source.ts";
 import { prepareSource, type SourceInput } from "./prepare.ts";
 import { slugOf, withRandomSuffix } from "./source.ts";
@@ -81,15 +81,11 @@ async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boo
       source.owner_id,
     );
   } catch (error) {
-    const { deletedCount } = await Sources(platform.mongo).deleteOne({
-      _id: source._id,
-      state: "deploying",
-      begun: null,
-    });
+    const isDeleted = await deleteUndeployed(platform, source, { unlessBegun: true });
     // Hooks were called: its deletion calls `deactivate`.
-    if (deletedCount === 0 && (await abandonDeployment(platform, source))) throw error;
+    if (!isDeleted && (await abandonDeployment(platform, source))) throw error;
     // Nothing to delete: either a hook failed and the worker deleted the source, or the source became ready after all.
-    if (deletedCount === 0 && (await Sources(platform.mongo).exists({ _id: source._id }))) return;
+    if (!isDeleted && (await Sources(platform.mongo).exists({ _id: source._id }))) return;
     throw error;
   }
 }

@@ -47,9 +47,11 @@ export async function abandonDeployment(
     { _id: sourceId, state: "deploying" },
     { $set: { state: "deleting", active: false, updated_at: unixSeconds(platform.clock()) } },
   );
+  if (matchedCount === 0) return false;
+  await platform.routing.invalidate([owner_id]);
   // If this fails, the reconciler repeats it.
-  if (matchedCount > 0) await enqueueSourceDeletion(platform, sourceId, owner_id).catch(() => undefined);
-  return matchedCount > 0;
+  await enqueueSourceDeletion(platform, sourceId, owner_id).catch(() => undefined);
+  return true;
 }
 
 /** Puts the deletion of a source that is in the state `deleting` into its run queue. */

@@ -4,7 +4,7 @@ import { appEndpointUrl } from "../connections/app-events.ts";
 import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { isId, newToken } from "../lib/ids.ts";
 import type { Component } from "../models/component.ts";
-import { SOURCE_TEXTS, type Source, Sources } from "../models/source.ts";
+import { BEGUN, SOURCE_TEXTS, type Source, Sources } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
 import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import type { SourceFacts } from "../props/kinds.ts";
@@ -89,15 +89,36 @@ export async function currentSource(platform: Stores, sourceId: string): Promise
   return found.get(sourceId) ?? null;
 }
 
-/** Returns the active sources of these endpoints, by endpoint, as `currentSource` does. */
+/**
+ * Returns the active sources of these endpoints, by endpoint, as `currentSource` does. One whose hooks are being called is
+ * among them, under the endpoint that they register too: a service may send to it before it responds to the hook.
+ */
 export async function currentSourcesOf(platform: Stores, endpoints: string[]): Promise<Map<string, Source>> {
   await platform.routing.refresh();
   const find = async (missing: string[]) => {
-    const found = Sources(platform.mongo).find({ endpoint: { $in: missing }, active: true, state: "ready" });
-    return byKey(await found.lean<Source[]>(), "endpoint");
+    const found = await Sources(platform.mongo)
+      .find({ endpoint: { $in: missing }, active: true, state: { $in: ["deploying", "ready"] } })
+      .lean<Source[]>();
+    const byEndpoint = byKey(found, "endpoint");
+    const others = missing.filter(endpoint => !byEndpoint.has(endpoint));
+    if (others.length === 0) return byEndpoint;
+    const changing = await changingTo(platform, others);
+    for (const source of changing) byEndpoint.set(source.begun?.endpoint ?? "", source);
+    return byEndpoint;
   };
   return await platform.routing.lookUp("endpoint", endpoints, find, accountsOf, bytesOf);
 }
+
+/** The index of begun changes has few entries: no other names their endpoints. */
+const changingTo = ({ mongo }: Stores, endpoints: string[]): Promise<Source[]> =>
+  Sources(mongo)
+    .find({ "begun.run_id": { $type: "string" }, "begun.endpoint": { $in: endpoints }, state: "ready" })
+    .hint(BEGUN)
+    .lean<Source[]>();
+
+/** True while hooks of a source are being called: its runs wait for them, and nothing that they need may wait for a run. */
+export const isBeingSetUp = ({ state, begun }: Pick<Source, "state" | "begun">): boolean =>
+  state === "deploying" || Boolean(begun);
 
 const byKey = (sources: Source[], key: "_id" | "endpoint"): Map<string, Source> =>
   new Map(sources.map(source => [source[key] ?? "", source]));

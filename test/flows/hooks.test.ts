@@ -31,6 +31,16 @@ export default { name: "Signed", version: "0.0.1", props: { http: "$.interface.h
     this.$emit({ matches: headers["x-signature"] === signed, path });
   } };`;
 
+/** A source that sends to its own endpoint while it is being activated, as a service does that checks an address. */
+const CHECKED = `export default { name: "Checked", version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true }, failing: { type: "boolean", optional: true } },
+  hooks: { async activate() {
+    const response = await fetch(this.http.endpoint + "/check", { method: "POST", body: "sent" });
+    this.$emit({ status: response.status });
+    if (this.failing) throw new Error("no activation");
+  } },
+  async run({ path, bodyRaw }) { this.http.respond({ status: 201 }); this.$emit({ path, bodyRaw }); } };`;
+
 describe("hooks of a source", () => {
   let system: System;
   let receiver: Receiver;
@@ -178,6 +188,33 @@ describe("hooks of a source", () => {
       waits.release();
       await waits.close();
     }
+  });
+
+  it("may have requests sent to their endpoint, which are run after the change", async () => {
+    const api = await system.user();
+    const source = await api.createSource({ component_code: CHECKED });
+    const emittedSince = (count: number) =>
+      until(async () => {
+        const found = await api.summaries(source.id);
+        return found.length === count && found.reverse().map(({ event }) => event.raw_event);
+      });
+    const once = [{ status: 200 }, { path: "/check", bodyRaw: "sent" }];
+    expect(await emittedSince(2)).to.deep.equal(once);
+    const url = source.configured_props.http?.endpoint_url ?? "";
+    expect((await fetch(url, { method: "POST" })).status).to.equal(201);
+    await emittedSince(3);
+    await api.expect(200, "POST", `/sources/${source.id}/rotate_endpoint`);
+    expect((await emittedSince(5)).slice(3)).to.deep.equal(once);
+  });
+
+  it("leave nothing of the requests to a source whose creation fails", async () => {
+    const api = await system.user();
+    const body = { component_code: CHECKED, configured_props: { failing: true } };
+    expect((await api.request("POST", "/sources", { body })).status).to.equal(400);
+    const { redis, keys } = system.web;
+    await until(async () => (await redis.zcard(keys.sourcesWithRuns())) === 0, {
+      what: "an empty run queue",
+    });
   });
 
   it("learn the new address when the endpoint is replaced, and the old one ends", async () => {
