@@ -51,9 +51,9 @@ describe("the package of the client", () => {
     expect(lines[2]).to.match(/^stored \d+-\d+$/);
   });
 
-  it("runs the walk of the project's README as it stands, which the compiler finds no fault with", async () => {
-    const readme = await readFile(join(root, "README.md"), "utf8");
-    const [, walk = ""] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
+  it("runs the walk of docs/start.md as it stands, which the compiler finds no fault with", async () => {
+    const page = await readFile(join(root, "docs/start.md"), "utf8");
+    const [, walk = ""] = /^```ts\n(.*?)^```/ms.exec(page) ?? [];
     const written = walk.split("\n").filter(line => line !== "").length;
     expect(written, "lines").to.be.within(20, 30);
     await writeFile(join(folder, "package.json"), '{ "type": "module" }');

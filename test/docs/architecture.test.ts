@@ -106,9 +106,9 @@ describe("the dashboard", () => {
   });
 });
 
-describe("README.md", () => {
+describe("CONTRIBUTING.md", () => {
   it("has a row for each folder of the repository", () => {
-    const section = read("README.md")
+    const section = read("CONTRIBUTING.md")
       .split(/^## /m)
       .find(part => part.startsWith("Where things are"));
     const rows = [...(section ?? "").matchAll(/^\| `([\w-]+)\/` \|/gm)].map(([, name = ""]) => name);

@@ -2,14 +2,22 @@ import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { read } from "./repository.ts";
 
-/** The commands of the README's shell blocks. */
-const blocks = [...read("README.md").matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = ""]) => text);
+/** The README and the page that it leads to. */
+const pages = ["README.md", "docs/start.md"].map(read);
+/** The commands of their shell blocks. */
+const blocks = pages.flatMap(page => [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = ""]) => text));
 
 /** Returns a line without its comment. */
 const command = (line: string) => line.replace(/(^|\s)#\s.*$/, "");
 const commands = blocks.flatMap(block => block.split("\n").map(command));
 
-describe("the commands of the README", () => {
+describe("the README", () => {
+  it("is read in a few minutes", () => {
+    expect(read("README.md").split("\n").length).to.be.at.most(130);
+  });
+});
+
+describe("the commands of the README and of the first ten minutes", () => {
   it("can be pasted: each block is valid shell, and has no placeholder", () => {
     expect(blocks.length).to.be.above(2);
     for (const block of blocks) {

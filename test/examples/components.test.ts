@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { timerOf } from "../../src/props/configure.ts";
 import { timerEvent } from "../../src/props/timer.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
+import { read } from "../docs/repository.ts";
 import { openExample, openTestSandboxes } from "./open-example.ts";
 
 describe("the example components", () => {
@@ -40,6 +41,7 @@ describe("the example components", () => {
       "README.md",
       "cron-heartbeat.mjs",
       "github-webhook.mjs",
+      "hello.mjs",
       "relay.ts",
       "rss-feed.mjs",
       "url-watcher.mjs",
@@ -161,6 +163,16 @@ describe("the example components", () => {
         .with.property("message")
         .that.matches(/down responded with status 500/)
         .and.matches(/rss-feed\.mjs:\d+/);
+    });
+  });
+
+  describe("hello", () => {
+    it("greets whom a request names, and is what the README shows", async () => {
+      const { call } = await openExample(sandboxes, "hello.mjs", {});
+      const { emits } = await call("run", { body: { name: "world" } });
+      expect(emits).to.deep.equal([{ event: { hello: "world" }, metadata: { summary: "said hello" } }]);
+      const [, shown] = /^```js\n(.*?)^```/ms.exec(read("README.md")) ?? [];
+      expect(read("examples/components/hello.mjs").replace(/^\/\/.*\n/, "")).to.equal(shown);
     });
   });
 
