@@ -40,6 +40,7 @@ const DeployComponent = more("DeployComponent");
 const Destination = more("Destination");
 const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
+const Run = more("Run");
 const Alerts = more("Alerts");
 const Subscription = more("Subscription");
 const Subscriptions = more("Subscriptions");
@@ -88,6 +89,7 @@ function Screens() {
       <Route path={`${BASE}/sources`} component={Sources} />
       <Route path={`${BASE}/sources/new`} component={NewSource} />
       <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
+      <Route path={`${BASE}/runs/:id`} component={Run} />
       <Route path={`${BASE}/components/:id?`} component={Components} />
       <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
       <Route path={`${BASE}/connections`} component={Connections} />

@@ -32,6 +32,9 @@ export async function wholeEvent(summary: Summary): Promise<Summary> {
 export const payloadOf = ({ event }: Pick<Summary, "event">): unknown =>
   "raw_event" in event ? event.raw_event : event;
 
+/** The run that emitted an event, whose emit id begins with the run's; undefined if it was published. */
+export const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
+
 type Detail = Schemas["SourceDetail"];
 export type SourceResource = Resource<Detail>;
 

@@ -41,6 +41,8 @@ export interface EditorProps {
   check?: (code: string) => Promise<Fault[]>;
   /** Further faults of this code, such as that of a run. */
   faults?: Fault[];
+  /** The line that is shown first. */
+  line?: number | undefined;
   /** Shown beside the code: what differs from this. */
   original?: string | undefined;
   isReadOnly?: boolean;
@@ -160,6 +162,7 @@ export function Editor({
   onChange,
   check,
   faults = NO_FAULTS,
+  line,
   original,
   isReadOnly = false,
   label,
@@ -237,6 +240,15 @@ export function Editor({
     });
     return () => view.current?.destroy();
   }, [original, isReadOnly]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || line === undefined) return;
+    const { from } = placeOf(editor.state, { message: "", line, column: null });
+    editor.dispatch({
+      selection: { anchor: from },
+      effects: EditorView.scrollIntoView(from, { y: "center" }),
+    });
+  }, [line]);
   useEffect(() => {
     const editor = view.current;
     if (editor === null || editor.state.doc.toString() === text.current) return;

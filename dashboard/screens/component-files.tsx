@@ -3,9 +3,9 @@ import type { Code } from "../api/code";
 import { Notice } from "../ui/basics";
 import { Select } from "../ui/form";
 
-/** Which file of some code is looked at: the main one at first. `field` chooses another, where there are several. */
-export function useFile({ files, entry }: Code) {
-  const [wanted, setWanted] = useState(entry);
+/** Which file of some code is looked at: at first `first`, else the main one. `field` chooses another, where there are several. */
+export function useFile({ files, entry }: Code, first = entry) {
+  const [wanted, setWanted] = useState(first);
   const file = wanted in files ? wanted : entry;
   const paths = Object.keys(files);
   const field = paths.length > 1 && (

@@ -120,6 +120,14 @@ export function Delivery() {
                     <dd>
                       <code>{delivery.event_id}</code>
                     </dd>
+                    {delivery.run_id && (
+                      <>
+                        <dt>Run</dt>
+                        <dd>
+                          <a href={to(`/runs/${delivery.run_id}`)}>{delivery.run_id}</a>
+                        </dd>
+                      </>
+                    )}
                     <dt>Channel</dt>
                     <dd>{delivery.event_name || "default"}</dd>
                     <dt>Attempts</dt>

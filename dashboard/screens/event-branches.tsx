@@ -163,7 +163,7 @@ function BranchStep({ branch, isFolded, replay }: BranchStepProps) {
       {listener && (
         <p class="row">
           <Badge tone={toneOfListener(listener.state)}>{words(listener.state)}</Badge>
-          {listener.run && <code>{listener.run.id}</code>}
+          {listener.run && <a href={to(`/runs/${listener.run.id}`)}>{listener.run.id}</a>}
         </p>
       )}
     </Step>

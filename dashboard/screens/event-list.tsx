@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
 import { liveState } from "../api/live";
-import { payloadOf, type Summary, wholeEvent } from "../api/source";
+import { payloadOf, runIdOf, type Summary, wholeEvent } from "../api/source";
 import { to } from "../lib/address";
 import { clockTime, exactTime } from "../lib/format";
 import { Badge, Button, CopyButton, LinkButton } from "../ui/basics";
@@ -10,6 +10,7 @@ import { JsonTree } from "../ui/json-tree";
 import { Failed, Loading } from "../ui/states";
 import { toast } from "../ui/toasts";
 import type { LiveRows } from "./live-rows";
+import { RunError } from "./run-error";
 
 const PREVIEW_LENGTH = 220;
 
@@ -99,14 +100,21 @@ function EventDetail({ row, isSource }: { row: Summary; isSource: boolean }) {
     wholeEvent(row).then(setWhole, error => toast(messageOf(error), "bad"));
   }, []);
   const payload = payloadOf(whole);
-  const { emitter_id: emitter } = row.metadata;
+  const { emitter_id: emitter, emit_id, name } = row.metadata;
+  const runId = runIdOf(emit_id);
+  const isError = name === "$errors";
   return (
     <div class="event-detail">
       <div class="row">
         <code class="sub">{row.id}</code>
         <span class="grow" />
         <CopyButton text={JSON.stringify(payload, null, 2)} label="Copy event as JSON" />
-        {row.metadata.name === "$errors" && isSource && (
+        {runId && (
+          <LinkButton isSmall icon="play" href={to(`/runs/${runId}`)}>
+            Run
+          </LinkButton>
+        )}
+        {isError && isSource && (
           <LinkButton isSmall icon="code" href={to(`/sources/${emitter}/code`, { input: row.id })}>
             Open in the editor
           </LinkButton>
@@ -116,7 +124,11 @@ function EventDetail({ row, isSource }: { row: Summary; isSource: boolean }) {
         </LinkButton>
       </div>
       {whole.metadata.truncated && <p class="sub">This event is cut to its first KB.</p>}
-      <JsonTree value={payload} />
+      {isError ? (
+        <RunError event={whole.event} sourceId={isSource ? emitter : undefined} errorId={row.id} />
+      ) : (
+        <JsonTree value={payload} />
+      )}
     </div>
   );
 }

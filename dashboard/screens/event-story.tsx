@@ -47,7 +47,7 @@ export function Story({ trace, replay, emitter, id }: StoryProps) {
         <Step icon="zap" tone="accent" title={<Thing id={trace.emitter_id} />} note="Emitter">
           {trace.run ? (
             <p>
-              Run <code>{trace.run.id}</code> ({words(trace.run.trigger)}){" "}
+              Run <a href={to(`/runs/${trace.run.id}`)}>{trace.run.id}</a> ({words(trace.run.trigger)}){" "}
               <Badge tone={trace.run.outcome === "ok" ? "good" : "bad"}>{trace.run.outcome}</Badge>
               {trace.run.started_at_ms !== null && (
                 <span class="sub"> took {duration(trace.run.finished_at_ms - trace.run.started_at_ms)}</span>

@@ -1,6 +1,7 @@
 import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
+import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
 import { Time } from "../ui/basics";
@@ -91,7 +92,9 @@ export function Issues() {
           label: true,
           cell: row => (
             <>
-              <Time ms={row.last_seen_ms} />
+              <a href={to(`/deliveries/${row.last_delivery_id}`)} title="The delivery, with the run of its event">
+                <Time ms={row.last_seen_ms} />
+              </a>
               <div class="sub nowrap">
                 since <Time ms={row.opened_at_ms} />
               </div>

@@ -15,6 +15,7 @@ export { NewSource } from "./new-source";
 export { Organization } from "./organization";
 export { Palette } from "./palette";
 export { ReplayDialog } from "./replay-dialog";
+export { Run } from "./run";
 export { Sessions } from "./sessions";
 export { Source } from "./source";
 export { Start } from "./start";

@@ -51,7 +51,7 @@ const ICONS: Partial<Record<Hit["kind"], IconName>> = {
   api_key: "key",
 };
 
-function addressOf({ kind, id, emitter_id, source_id }: Hit): string {
+function addressOf({ kind, id, emitter_id }: Hit): string {
   switch (kind) {
     case "source":
       return to(`/sources/${id}`);
@@ -74,7 +74,7 @@ function addressOf({ kind, id, emitter_id, source_id }: Hit): string {
     case "event":
       return to(`/events/${emitter_id}/${id}`);
     case "run":
-      return to(`/sources/${source_id}/runs`);
+      return to(`/runs/${id}`);
     case "replay":
       return to("/deliveries");
     case "api_key":

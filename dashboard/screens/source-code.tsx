@@ -1,10 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { headwater, messageOf } from "../api/client";
-import { codeBody, failedInput, isSameCode, readCode, type SavedCode } from "../api/code";
+import { type Code, codeBody, failedInput, isSameCode, readCode, type SavedCode } from "../api/code";
 import { useResource } from "../api/resource";
 import { type SourceResource, updateSource } from "../api/source";
 import type { EditorProps } from "../editor/editor";
 import { useFilters } from "../lib/address";
+import { fileInStack } from "../lib/stack";
 import { Button, Notice } from "../ui/basics";
 import { Check } from "../ui/form";
 import { later } from "../ui/later";
@@ -48,10 +49,20 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
   const [code, setCode] = useState(deployed.code);
   const [hasDiff, setDiff] = useState(false);
   const { described, check } = useDescription();
-  const { file, text, field } = useFile(code);
+  const { query } = useFilters([]);
+  const thrown = thrownAt(base.code, query);
+  const { file, text, field } = useFile(code, thrown?.file);
   const { faults, setRan } = useRunFault(code, file);
+  const shownLine = thrown?.file === file && isSameCode(code, base.code) ? thrown.line : undefined;
+  const shownFaults = useMemo(
+    () =>
+      shownLine === undefined
+        ? faults
+        : [...faults, { message: "A run threw an error here.", line: shownLine, column: null }],
+    [faults, shownLine],
+  );
   const [fault, setFault] = useState("");
-  const { input } = useFilters([]).query;
+  const { input } = query;
   const failed = useResource(async () => (input ? await failedInput(source.id, input) : undefined), [input]);
   const isChanged = !isSameCode(code, base.code);
   // What is deployed from here is loaded a moment later.
@@ -81,6 +92,9 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
     <div class="stack">
       {fault && <Notice tone="bad">{fault}</Notice>}
       {base.isPart && <PartNotice />}
+      {query.of && query.of !== base.id && (
+        <Notice>Other code was deployed since that run: the line may be another one.</Notice>
+      )}
       {isOther && isChanged && (
         <Notice tone="bad">
           <div class="spread">
@@ -112,7 +126,8 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
             value={text}
             onChange={now => setCode(latest => withFile(latest, file, now))}
             check={now => check(withFile(code, file, now), file)}
-            faults={faults}
+            faults={shownFaults}
+            line={shownLine}
             original={hasDiff ? (deployed.code.files[file] ?? "") : undefined}
           />
         </section>
@@ -132,6 +147,13 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
       </div>
     </div>
   );
+}
+
+/** The place in the code that a link from an error names. */
+function thrownAt({ files, entry }: Code, { file, line }: Record<string, string>) {
+  if (!file || !line) return undefined;
+  const path = fileInStack(Object.keys(files), entry, file);
+  return path === undefined ? undefined : { file: path, line: Number(line) };
 }
 
 /** An endpoint's address is made by the server, and is not configured. */

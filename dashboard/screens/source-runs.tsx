@@ -1,7 +1,7 @@
 import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
-import { useFilters } from "../lib/address";
+import { to, useFilters } from "../lib/address";
 import { bytes, duration, words } from "../lib/format";
 import { Badge, Time } from "../ui/basics";
 import { Select } from "../ui/form";
@@ -53,7 +53,9 @@ export function Runs({ source }: { source: Detail }) {
             head: "Run",
             cell: run => (
               <>
-                <span class="title">{words(run.trigger)}</span>
+                <a class="title" href={to(`/runs/${run.id}`)}>
+                  {words(run.trigger)}
+                </a>
                 <div class="sub">{run.id}</div>
               </>
             ),

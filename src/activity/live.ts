@@ -9,7 +9,7 @@ import { eventMs } from "../lib/ids.ts";
 import type { Delivery } from "../models/delivery.ts";
 import type { RunRecord } from "../models/run.ts";
 import type { Awaited, Observed, Stores } from "../platform.ts";
-import { presentRun } from "../runs/routes.ts";
+import { presentRun } from "../runs/present.ts";
 import type { AccountActivity } from "../store/activity.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 

@@ -18,6 +18,7 @@ export const exampleDelivery: DeliveryView = {
   emitter_name: "hello",
   event_id: "1700000000000-0",
   event_name: "",
+  run_id: "run_0CjBBq6Av9MsU2zJ",
   state: "pending",
   reason: null,
   attempts_made: 1,

@@ -1,7 +1,7 @@
 import type { QueryFilter } from "mongoose";
 import { shownOrg } from "../accounts/access.ts";
 import { type NameOf, readNames } from "../accounts/names.ts";
-import { firstIdAt } from "../lib/ids.ts";
+import { firstIdAt, runIdOf } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -45,6 +45,7 @@ export function presentDelivery(delivery: Delivery, nameOf?: NameOf): DeliveryVi
     ...(nameOf && { emitter_name: nameOf(delivery.emitter_id) }),
     event_id: delivery.event_id,
     event_name: delivery.event_name,
+    run_id: runIdOf(delivery.emit_id.slice(delivery.emitter_id.length + 1)) ?? null,
     state: delivery.state,
     reason: delivery.reason,
     attempts_made: last?.number ?? 0,

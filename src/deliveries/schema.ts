@@ -57,6 +57,7 @@ export const DeliveryView = Type.Object(
     ),
     event_id: Type.String(),
     event_name: Type.String(),
+    run_id: OrNull(Type.String(), "The run that emitted its event; null if it was published."),
     state: StateParam,
     reason: Type.Union([Type.String(), Type.Null()], {
       description:

@@ -1,7 +1,7 @@
 import { findAccounts } from "../accounts/organizations.ts";
 import { isAccountId } from "../alerts/raise.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
-import { eventScore, isId } from "../lib/ids.ts";
+import { eventScore, isId, runIdOf } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
@@ -106,9 +106,6 @@ async function ownEmitter(platform: Stores, emitterId: string, owners: string[])
   if (!emitter || !owners.includes(emitter.owner_id)) throw notFound("event");
   return emitter;
 }
-
-/** The emit id of a source's event starts with the id of its run. */
-export const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
 
 async function sourceOfEmitId(platform: Stores, emitId: string): Promise<string | undefined> {
   const runId = runIdOf(emitId);

@@ -84,6 +84,7 @@ const example: EventTrace = {
       emitter_id: emitterId,
       event_id: eventId,
       event_name: "",
+      run_id: "run_0CjBBq6Av9MsU2zJ",
       state: "pending",
       reason: null,
       attempts_made: 1,

@@ -1,7 +1,7 @@
 import { readNames } from "../accounts/names.ts";
 import { namesOfDeliveries, presentWithAttempts } from "../deliveries/read.ts";
 import { notFound } from "../lib/errors.ts";
-import { eventMs } from "../lib/ids.ts";
+import { eventMs, runIdOf } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
@@ -21,7 +21,7 @@ import { explainMismatch } from "../subscriptions/filter.ts";
 import { findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/match.ts";
 import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
-import { type FoundEvent, findEvent, runIdOf } from "./find.ts";
+import { type FoundEvent, findEvent } from "./find.ts";
 import { eventOf, readPayload } from "./read.ts";
 import { type EventTrace, summarizeRun, type TracedSubscription } from "./trace-schema.ts";
 

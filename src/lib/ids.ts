@@ -64,6 +64,9 @@ export function derivedId(prefix: IdPrefix, atMs: number, ...parts: string[]): s
   return `${prefix}_${base62(atMs, TIME_CHARS)}${tail}`;
 }
 
+/** Returns the id of the run that emitted under this emit id, which begins with it; undefined for a published event. */
+export const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
+
 /** Returns the smallest id of a prefix that can have been made at or after `atMs`, for ranges by time. */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return `${prefix}_${base62(atMs, TIME_CHARS)}`;

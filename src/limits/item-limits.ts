@@ -97,6 +97,13 @@ export const ITEM_LIMITS = defineLimits({
     what: "summaries of each stream",
     beyond: "the oldest is deleted",
   },
+  runShown: {
+    value: 100,
+    unit: "count",
+    per: "request",
+    what: "events, and deliveries, of a run in the response of `GET /v1/runs/{id}`",
+    beyond: "the later ones are left out",
+  },
   summaryBytes: {
     value: KB,
     unit: "bytes",

@@ -1,12 +1,13 @@
 import type { QueryFilter } from "mongoose";
-import { page, routeFor } from "../http/route.ts";
+import { data, page, routeFor } from "../http/route.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
 import { ownSource } from "../sources/routes.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { traceIdOf } from "../tracing/trace-context.ts";
-import { RunFilter, RunView } from "./schema.ts";
+import { presentRun } from "./present.ts";
+import { ownRun, readRun } from "./read-run.ts";
+import { RunDetail, RunFilter, RunView } from "./schema.ts";
 
 const route = routeFor<Stores>();
 
@@ -27,8 +28,30 @@ const example: RunView = {
   trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
 };
 
-/** Rounds milliseconds to microseconds, the precision of the measurement. */
-const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
+const failed: RunDetail = {
+  ...example,
+  queued_at_ms: 1_700_000_000_000,
+  events: [
+    {
+      id: "1700000000139-0",
+      indexed_at_ms: 1_700_000_000_139,
+      event: { raw_event: { city: "Bern" } },
+      metadata: { emit_id: `${example.id}-0`, name: "", emitter_id: example.source_id },
+    },
+  ],
+  logs: [],
+  error_event: {
+    id: "1700000000140-0",
+    indexed_at_ms: 1_700_000_000_140,
+    event: {
+      original_event: { method: "POST", path: "/", body: { cities: ["Bern", "Atlantis"] } },
+      original_context: { id: example.id },
+      error: { code: "Error", message: "the city is unknown", stack: "Error: …\n    at component.js:3:17" },
+    },
+    metadata: { emit_id: `${example.id}-error`, name: "$errors", emitter_id: example.source_id },
+  },
+  deliveries: [],
+};
 
 /** Routes that show the runs of a source, with their outcome and cost. */
 export const runRoutes = [
@@ -47,29 +70,21 @@ export const runRoutes = [
     example: { params: { id: example.source_id }, query: { outcome: "error" }, response: example },
     handler: ({ deps, resource, query, page }) => listRuns(deps, resource, query, page),
   }),
+  route({
+    method: "GET",
+    path: "/runs/{id}",
+    id: "getRun",
+    tag: "Sources",
+    summary: "Get a run",
+    description:
+      "With what it emitted, logged and threw, as far as it is kept, and with the deliveries of its events. Its error has what it " +
+      "received; what a run received that succeeded is not stored. The `emit_id` of an event begins with the id of its run.",
+    access: ownRun,
+    response: data(200, RunDetail),
+    example: { params: { id: failed.id }, response: failed },
+    handler: ({ deps, resource, owners }) => readRun(deps, resource, owners),
+  }),
 ];
-
-/** Returns a run as its owner sees it. Live views have no names. */
-export function presentRun(record: RunRecord, sourceName?: string): RunView {
-  // Every process uses memory, so 0 means that the system does not report it.
-  const isMetered = Boolean(record.memory_bytes);
-  return {
-    id: record._id,
-    source_id: record.source_id,
-    ...(sourceName !== undefined && { source_name: sourceName }),
-    trigger: record.kind,
-    outcome: record.outcome,
-    error: record.error ?? null,
-    started_at_ms: record.started_at_ms ?? null,
-    duration_ms: rounded(record.duration_ms),
-    cpu_ms: isMetered ? rounded(record.cpu_ms ?? 0) : null,
-    memory_bytes: isMetered ? (record.memory_bytes ?? null) : null,
-    emitted: record.emitted,
-    dropped: record.dropped,
-    finished_at_ms: record.finished_at.getTime(),
-    trace_id: record.trace === undefined ? null : traceIdOf(record.trace),
-  };
-}
 
 /** Returns a page of a source's runs of the last 7 days, newest first; with `outcome: "error"` only failed runs. */
 async function listRuns(

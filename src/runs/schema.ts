@@ -1,5 +1,9 @@
 import { type Static, Type } from "typebox";
-import { OrNull } from "../lib/schemas.ts";
+import { ShownOrgId } from "../accounts/access.ts";
+import { DeliveryView } from "../deliveries/schema.ts";
+import { EventSummarySchema } from "../events/schema.ts";
+import { OrNull, UnixMs } from "../lib/schemas.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
 export const RunView = Type.Object(
   {
@@ -29,6 +33,35 @@ export const RunView = Type.Object(
   { title: "Run" },
 );
 export type RunView = Static<typeof RunView>;
+
+const first = `the first ${LIMITS.runShown.value}`;
+
+export const RunDetail = Type.Object(
+  {
+    ...RunView.properties,
+    org_id: ShownOrgId,
+    queued_at_ms: UnixMs("When it was triggered."),
+    events: Type.Array(
+      Type.Object({
+        ...EventSummarySchema.properties,
+        event: Type.Union([EventSummarySchema.properties.event, Type.Null()], {
+          description: "Null once its summary is not among the last 100 of its source.",
+        }),
+      }),
+      { description: `What it emitted, as far as it is kept, ${first}; in the order of emission.` },
+    ),
+    logs: Type.Array(EventSummarySchema, {
+      description: "What it logged, as far as it is among the last 100 lines of its source; the oldest first.",
+    }),
+    error_event: Type.Union([EventSummarySchema, Type.Null()], {
+      description:
+        "Its error, whole, with what the run received as `original_event`; null without one, or once it is not kept.",
+    }),
+    deliveries: Type.Array(DeliveryView, { description: `The deliveries of its events and its error, ${first}.` }),
+  },
+  { title: "RunDetail" },
+);
+export type RunDetail = Static<typeof RunDetail>;
 
 export const RunFilter = Type.Object({
   outcome: Type.Optional(Type.Literal("error", { description: "Only failed runs, whatever the error." })),

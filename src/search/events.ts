@@ -1,8 +1,7 @@
 import type { QueryFilter } from "mongoose";
 import { shownOrg } from "../accounts/access.ts";
 import { idsOfEvent } from "../deliveries/select/webhooks.ts";
-import { runIdOf } from "../events/find.ts";
-import { eventMs, eventScore } from "../lib/ids.ts";
+import { eventMs, eventScore, runIdOf } from "../lib/ids.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import { RunRecords } from "../models/run.ts";

@@ -194,6 +194,7 @@ describe("queries of the whole system", () => {
     const runs = (query: Record<string, string>) =>
       api.expect(200, "GET", `/sources/${source.id}/runs`, { query });
     const [failed] = await runs({ outcome: "error" });
+    await api.expect(200, "GET", `/runs/${failed.id}`);
     for (const name of ["after", "before"]) {
       const cursor = { [name]: rowIdCursor.encode(failed.id) };
       await runs(cursor);

@@ -8,6 +8,7 @@ import { type Component, Components } from "../../src/models/component.ts";
 import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Invitations, Memberships } from "../../src/models/organization.ts";
+import { RunRecords } from "../../src/models/run.ts";
 import { createWorkflow } from "../../src/workflows/workflows.ts";
 import { signInWith } from "../accounts/sessions/browser.ts";
 import type { Api } from "../support/api.ts";
@@ -138,6 +139,17 @@ const issue: Make = async (world, owner) => {
   return issueIdOf(listenerId, "timeout");
 };
 
+/** A run, as its record is stored. */
+const run: Make = async (world, owner) => {
+  const _id = newId("run");
+  await RunRecords(world.system.worker.mongo).insertOne({
+    ...{ _id, source_id: await source(world, owner), owner_id: owner.orgId ?? owner.api.userId },
+    ...{ kind: "http", outcome: "ok", duration_ms: 1, emitted: 1, dropped: {} },
+    ...{ finished_at: new Date(), expires_at: new Date(Date.now() + 3_600_000) },
+  });
+  return _id;
+};
+
 const subscription: Make = async (world, owner) => {
   const [emitter_id, listener_id] = [await source(world, owner), await webhook(world, owner)];
   const query = { emitter_id, listener_id, ...orgQuery(owner) };
@@ -233,6 +245,7 @@ export const THINGS: Record<string, Thing> = {
   connection: { make: connection, prefix: "apn" },
   delivery: { make: delivery, prefix: "dlv" },
   issue: { make: issue, prefix: "iss" },
+  run: { make: run, prefix: "run" },
   "API key": { make: apiKey, prefix: "key", isPersonal: true },
   invitation: { make: invitation, prefix: "inv", isPersonal: true },
   replay: {

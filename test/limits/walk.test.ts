@@ -422,6 +422,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   functionCalls: "test/functions/call-function.test.ts",
   functionLogBytes: "test/functions/call-function.test.ts",
   functionTestEvents: "test/functions/function-test.test.ts",
+  runShown: "test/runs/read-run.test.ts",
   runsByHand: "test/runs/by-hand/by-hand.test.ts",
   additionalPropsMs: "test/components/additional-props.test.ts",
   dynamicPropsBytes: "test/components/additional-props.test.ts",

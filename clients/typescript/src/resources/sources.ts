@@ -57,6 +57,11 @@ export class Sources {
     );
   }
 
+  /** Fetches a run by its id, with what it emitted, logged and threw, and the deliveries of that. */
+  getRun(runId: string, options?: CallOptions) {
+    return this.#connection.send("get", "/runs/{id}", { params: { id: runId } }, options);
+  }
+
   /** The last 100 events. Their data is cut to 1 KB, unless `expand` is `event`. */
   events(id: string, query: EventQuery = {}, options?: CallOptions): List<EventSummary> {
     return listOfEmitter(this.#connection, "/sources/{id}/event_summaries", { id }, query, options);
