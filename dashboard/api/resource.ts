@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type CallOptions, returns } from "./client";
+import { ApiError, type CallOptions, returns } from "./client";
 
 export interface Resource<T> {
   /** Kept while it is loaded again. */
@@ -10,6 +10,8 @@ export interface Resource<T> {
   /** Replaces what is shown, for example by what a change returned. */
   put: (data: T) => void;
 }
+
+const isGone = (error: unknown) => error instanceof ApiError && error.status === 404;
 
 /**
  * Loads at once, and again when something of `deps` changes, at `reload()`, and when the server is back. `load` gets what its
@@ -30,7 +32,10 @@ export function useResource<T>(load: (call: CallOptions) => PromiseLike<T>, deps
     setState(({ data, error }) => ({ data, error: data === undefined ? undefined : error, isLoading: true }));
     load({ signal: abort.signal, maxRetries: 0 }).then(
       data => !abort.signal.aborted && setState({ data, error: undefined, isLoading: false }),
-      error => !abort.signal.aborted && setState(last => ({ ...last, error, isLoading: false })),
+      // Of what was deleted elsewhere nothing is left to be shown, or to be done.
+      error =>
+        !abort.signal.aborted &&
+        setState(last => ({ data: isGone(error) ? undefined : last.data, error, isLoading: false })),
     );
     return () => abort.abort();
   }, [...deps, version, returns.value]);

@@ -6,7 +6,11 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
 // Long, because a medium time has no zone.
-const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const absolute = new Intl.DateTimeFormat(undefined, {
+  ...{ dateStyle: "medium", timeStyle: "long" },
+  // As all other clocks here.
+  hourCycle: "h23",
+});
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",

@@ -163,6 +163,7 @@ const inZone = (ms: number, timeZone: string | undefined, withSeconds: boolean):
     day: "numeric",
     month: "short",
     hour: "2-digit",
+    hourCycle: "h23",
     minute: "2-digit",
     timeZoneName: "short",
   }).format(ms);

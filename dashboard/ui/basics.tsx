@@ -248,12 +248,21 @@ export interface Tab {
   isCurrent: boolean;
 }
 
-export const Tabs = ({ tabs, label }: { tabs: Tab[]; label: string }) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(tab => (
-      <a key={tab.href} href={tab.href} aria-current={tab.isCurrent ? "page" : undefined}>
-        {tab.label}
-      </a>
-    ))}
-  </nav>
-);
+export function Tabs({ tabs, label }: { tabs: Tab[]; label: string }) {
+  const bar = useRef<HTMLElement>(null);
+  const current = tabs.findIndex(({ isCurrent }) => isCurrent);
+  useEffect(() => {
+    const tab = bar.current?.children[current];
+    // Only sideways: the page stays where it is.
+    if (tab instanceof HTMLElement) bar.current?.scrollTo({ left: tab.offsetLeft - bar.current.offsetLeft - 40 });
+  }, [current]);
+  return (
+    <nav ref={bar} class="tabs" aria-label={label}>
+      {tabs.map(tab => (
+        <a key={tab.href} href={tab.href} aria-current={tab.isCurrent ? "page" : undefined}>
+          {tab.label}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -94,9 +94,7 @@ export function Loaded<T>({
   lines?: number;
 }) {
   const { data, error, reload } = resource;
-  // Deleted elsewhere: nothing of it is shown that would fail once more.
-  const isGone = error instanceof ApiError && error.status === 404;
-  if (data !== undefined && !isGone) {
+  if (data !== undefined) {
     return (
       <>
         {error !== undefined && isReachable.value && <Outdated error={error} onRetry={reload} />}
