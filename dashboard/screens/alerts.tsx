@@ -1,98 +1,108 @@
 import { useState } from "preact/hooks";
+import { useAttention } from "../api/attention";
 import { headwater, messageOf, type Schemas } from "../api/client";
-import { usePaged } from "../api/paged";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount, me } from "../api/session";
-import { to } from "../lib/address";
+import { useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { sentence, words } from "../lib/format";
+import { type Alert, problemsOf } from "../lib/problems";
 import { orgId } from "../lib/shown-account";
-import { Badge, Card, Time } from "../ui/basics";
+import { Card, Page } from "../ui/basics";
 import { Select } from "../ui/form";
-import { ListScreen } from "../ui/list-screen";
-import { Loaded, NothingYet } from "../ui/states";
-import type { Column } from "../ui/table";
-import { Thing } from "../ui/thing";
+import { Loaded, NothingMatches, NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
+import { isOpen, type Present, problemColumns } from "./alert-problems";
 
 type Settings = Schemas["AlertSettings"];
-type Tone = "good" | "warn" | "bad";
 
-/** The parts of an alert that are shown (docs/alerts.md). */
-interface Alert {
-  type: string;
-  subject: { id: string; name: string | null } | null;
-  message: string;
+/** So many alerts are kept, and so many issues are asked for their state. */
+const KEPT = 100;
+
+/** What the alerts of the account are about, a line a problem, and whether the user gets mails about them. */
+export function Alerts() {
+  const filters = useFilters(["state"]);
+  const { state = "" } = filters.query;
+  const attention = useAttention();
+  const resource = useResource(
+    async call => {
+      // Whole: a message is longer than what a summary has of it.
+      const [alerts, issues] = await Promise.all([
+        inAccount().alerts.list({ limit: KEPT, expand: "event" }, call),
+        inAccount().issues.list({ limit: KEPT }, call),
+      ]);
+      return {
+        problems: problemsOf(alerts.data.map(({ event }) => event as unknown as Alert)),
+        issues: new Map(issues.data.map(issue => [issue.id, issue.state])),
+      };
+    },
+    [orgId.value],
+  );
+  useFresh(resource, { on: ["deliveries", "runs"] });
+  const account = orgId.value ?? me.value?.id ?? "u_…";
+  // Neither says anything without the other.
+  const whole = {
+    ...resource,
+    data: resource.data && attention.data && { ...resource.data, attention: attention.data },
+    error: resource.error ?? attention.error,
+    reload: () => {
+      resource.reload();
+      attention.reload();
+    },
+  };
+  return (
+    <Page
+      title="Alerts"
+      about="What you should know of: webhooks, sources and connections that fail, and quotas that run out."
+    >
+      <search class="filters">
+        <Select
+          label="State"
+          isBare
+          value={state}
+          choices={[
+            { value: "", label: "Open and ended" },
+            { value: "open", label: "Open" },
+          ]}
+          onChange={chosen => filters.set({ state: chosen })}
+        />
+      </search>
+      <section class="card">
+        <Loaded resource={whole} lines={6}>
+          {({ problems, ...present }) => {
+            if (problems.length === 0) {
+              return (
+                <NothingYet
+                  icon="check"
+                  title="No alerts"
+                  command={apiCommand(
+                    `/subscriptions?emitter_id=${account}&event_name=$alerts&listener_id=wh_…`,
+                    { method: "POST" },
+                  )}
+                >
+                  A webhook receives alerts, too, with a subscription:
+                </NothingYet>
+              );
+            }
+            const shown = inOrder(problems, present, state === "open");
+            return shown.length > 0 ? (
+              <Table columns={problemColumns(present)} rows={shown} />
+            ) : (
+              <NothingMatches onClear={filters.clear} />
+            );
+          }}
+        </Loaded>
+      </section>
+      <MailSettings />
+    </Page>
+  );
 }
 
-const TONES: Record<string, Tone> = {
-  "webhook.recovered": "good",
-  "source.recovered": "good",
-  "webhook.failing": "warn",
-  "quota.80": "warn",
-};
-
-/** "Webhook failing", "Quota 80%". */
-const nameOfType = (type: string): string => words(type).replace(/^Quota \d+$/, "$&%");
-
-/** A connection has no screen of its own. */
-const Subject = ({ id, name }: { id: string; name: string | null }) =>
-  id.startsWith("apn_") ? (
-    <a href={to("/connections")} title={id}>
-      {name ?? id}
-    </a>
-  ) : (
-    <Thing id={id} name={name} />
-  );
-
-const alertOf = ({ event }: Schemas["EventSummary"]) => event as unknown as Alert;
-
-const COLUMNS: Column<Schemas["EventSummary"]>[] = [
-  {
-    head: "Alert",
-    cell: row => <Badge tone={TONES[alertOf(row).type] ?? "bad"}>{nameOfType(alertOf(row).type)}</Badge>,
-  },
-  {
-    head: "About",
-    label: "about",
-    cell: row => {
-      const { subject } = alertOf(row);
-      return subject ? <Subject {...subject} /> : <span class="muted">this account</span>;
-    },
-  },
-  { head: "What happened", cell: row => sentence(alertOf(row).message) },
-  { head: "Time", cell: row => <Time ms={row.indexed_at_ms} /> },
-];
-
-/** The last alerts of the account, and whether the user gets mails about them. */
-export function Alerts() {
-  // Whole: a message is longer than what a summary has of it.
-  const { filters, resource } = usePaged((cursor, call) =>
-    inAccount().alerts.list({ ...cursor, expand: "event" }, call),
-  );
-  const account = orgId.value ?? me.value?.id ?? "u_…";
-  return (
-    <ListScreen
-      title="Alerts"
-      about="What you should know of: webhooks and sources that fail, and quotas that run out."
-      resource={resource}
-      filters={filters}
-      empty={
-        <NothingYet
-          icon="check"
-          title="No alerts"
-          command={apiCommand(`/subscriptions?emitter_id=${account}&event_name=$alerts&listener_id=wh_…`, {
-            method: "POST",
-          })}
-        >
-          A webhook receives alerts, too, with a subscription:
-        </NothingYet>
-      }
-      columns={COLUMNS}
-    >
-      <MailSettings />
-    </ListScreen>
-  );
+/** Open ones first. */
+function inOrder(problems: ReturnType<typeof problemsOf>, present: Present, isOpenOnly: boolean) {
+  const open = problems.filter(problem => isOpen(problem, present));
+  return isOpenOnly ? open : [...open, ...problems.filter(problem => !open.includes(problem))];
 }
 
 const CHOICES: { value: Settings["mail"]; label: string }[] = [

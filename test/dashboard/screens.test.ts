@@ -159,6 +159,7 @@ describe("every screen of the dashboard", function () {
       deliveries: "/deliveries",
       delivery: `/deliveries/${delivery.id}`,
       event: `/events/${source.id}/${delivery.event_id}`,
+      run: `/runs/${delivery.run_id}`,
       subscriptions: "/subscriptions",
       "subscription-new": "/subscriptions?new=1",
       subscription: `/subscriptions/${subscription}`,
