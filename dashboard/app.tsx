@@ -40,6 +40,7 @@ const DeployComponent = more("DeployComponent");
 const Destination = more("Destination");
 const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
+const Queues = more("Queues");
 const Run = more("Run");
 const Alerts = more("Alerts");
 const Subscription = more("Subscription");
@@ -103,6 +104,7 @@ function Screens() {
       <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
       <Route path={`${BASE}/subscriptions/:id`} component={Subscription} />
       <Route path={`${BASE}/issues`} component={Issues} />
+      <Route path={`${BASE}/queues`} component={Queues} />
       <Route path={`${BASE}/echo/:id`} component={Echo} />
       <Route path={`${BASE}/keys`} component={Keys} />
       <Route path={`${BASE}/sessions`} component={Sessions} />

@@ -181,8 +181,8 @@ export const NeedsAttention = ({ resource }: { resource: Resource<Attention> }) 
                     since <Time ms={retries.oldest.since_ms} />
                   </span>
                 )}
-                <LinkButton isSmall href={to("/deliveries", { state: "pending" })}>
-                  Deliveries
+                <LinkButton isSmall href={to("/queues")}>
+                  Queues
                 </LinkButton>
               </li>
             )}

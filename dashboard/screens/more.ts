@@ -14,6 +14,7 @@ export { Keys } from "./keys";
 export { NewSource } from "./new-source";
 export { Organization } from "./organization";
 export { Palette } from "./palette";
+export { Queues } from "./queues";
 export { ReplayDialog } from "./replay-dialog";
 export { Run } from "./run";
 export { Sessions } from "./sessions";

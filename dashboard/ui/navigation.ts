@@ -19,6 +19,7 @@ export const NAVIGATION: { title: string; entries: Entry[] }[] = [
       { path: "/destinations", label: "Destinations", icon: "database" },
       { path: "/deliveries", label: "Deliveries", icon: "send" },
       { path: "/issues", label: "Issues", icon: "alert" },
+      { path: "/queues", label: "Queues", icon: "clock" },
     ],
   },
   {

@@ -1,11 +1,13 @@
 import { data, routeFor } from "../http/route.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { readAttention } from "./attention.ts";
+import { readQueues } from "./queues.ts";
+import { exampleQueues, QueuesView } from "./queues-schema.ts";
 import { AttentionView, exampleAttention } from "./schema.ts";
 
 const route = routeFor<Stores & Queued>();
 
-/** What needs somebody now. */
+/** What needs somebody now, and what waits. */
 export const attentionRoutes = [
   route({
     method: "GET",
@@ -21,5 +23,19 @@ export const attentionRoutes = [
     response: data(200, AttentionView),
     example: { response: exampleAttention },
     handler: ({ deps, owner }) => readAttention(deps, owner),
+  }),
+  route({
+    method: "GET",
+    path: "/queues",
+    id: "getQueues",
+    tag: "Issues",
+    summary: "Get what waits in queues",
+    description:
+      "Of the account: deliveries by webhook or destination, runs by source, and what is on its way between them. Since when the " +
+      "first of each waits. It is counted when it is asked for.",
+    access: { kind: "owner" },
+    response: data(200, QueuesView),
+    example: { response: exampleQueues },
+    handler: ({ deps, owner }) => readQueues(deps, owner),
   }),
 ];

@@ -28,7 +28,7 @@ import {
   whoamiCommand,
 } from "./remote/server-commands.ts";
 import { alertCommands } from "./resources/alert.ts";
-import { attentionCommand } from "./resources/attention.ts";
+import { attentionCommand, queuesCommand } from "./resources/attention.ts";
 import { savedComponentCommands } from "./resources/component.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
@@ -138,6 +138,7 @@ export function createProgram(): Command {
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
   attentionCommand(program, tools);
+  queuesCommand(program, tools);
   issueCommands(program, tools);
   alertCommands(program, tools);
   connectionCommands(program, tools);

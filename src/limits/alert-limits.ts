@@ -44,6 +44,13 @@ export const ALERT_LIMITS = defineLimits({
     what: "things of each kind that `GET /attention` counts",
     beyond: "the count stays there",
   },
+  queuesShown: {
+    value: 50,
+    unit: "count",
+    per: "request",
+    what: "listeners, and sources, that `GET /queues` shows, those that have waited longest",
+    beyond: "they are only counted",
+  },
   alertsPerMail: {
     value: 50,
     unit: "count",

@@ -163,6 +163,7 @@ describe("every screen of the dashboard", function () {
       subscriptions: "/subscriptions",
       "subscription-new": "/subscriptions?new=1",
       subscription: `/subscriptions/${subscription}`,
+      queues: "/queues",
       connections: "/connections",
       "connections-none": `/connections?org=${organization}`,
       destinations: "/destinations",

@@ -98,6 +98,11 @@ const SCREENS: Screen[] = [
     filter: "state=failed",
   },
   {
+    name: "queues",
+    path: () => "/queues",
+    nothingYet: { title: "Nothing waits", command: /\/v1\/queues'/ },
+  },
+  {
     name: "components",
     path: () => "/components",
     nothingYet: { title: "No components yet", command: /\/v1\/components'/ },

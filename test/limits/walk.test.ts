@@ -474,6 +474,7 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   packageFiles: "it takes as many files of a package",
   alertKept: "MongoDB deletes by a TTL index, once a minute",
   issueKept: "MongoDB deletes by a TTL index, once a minute",
+  queuesShown: "it takes as many listeners of which deliveries wait",
   attentionCounted: "it takes as many failures",
   searchHits: "it takes things of seven kinds that all have the text",
   searchMs: "it takes as many things of a kind",

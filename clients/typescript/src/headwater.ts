@@ -13,7 +13,15 @@ import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
 import { Webhooks } from "./resources/webhooks.ts";
 import { Workflows } from "./resources/workflows.ts";
-import type { Attention, CurrentUser, EventTrace, NewEvent, Published, SearchResult } from "./schema.ts";
+import type {
+  Attention,
+  CurrentUser,
+  EventTrace,
+  NewEvent,
+  Published,
+  Queues,
+  SearchResult,
+} from "./schema.ts";
 
 /**
  * A client of one Headwater, for one API key. Every call that fails in passing (no response, 408, 429, 5xx) is sent again,
@@ -54,6 +62,11 @@ export class Headwater {
   /** What needs somebody now: what fails or is disabled, since when and why, and how many of each kind there are. */
   attention(options?: CallOptions): Promise<Attention> {
     return this.#connection.send("get", "/attention", {}, options);
+  }
+
+  /** What waits in the queues of the account, by listener and by source, and since when. */
+  queues(options?: CallOptions): Promise<Queues> {
+    return this.#connection.send("get", "/queues", {}, options);
   }
 
   /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`); a text is sent as it is. */

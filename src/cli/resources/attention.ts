@@ -14,6 +14,31 @@ export function attentionCommand(program: Command, tools: RemoteTools): void {
   );
 }
 
+/** What waits in the queues of the account, one line for each queue. */
+export function queuesCommand(program: Command, tools: RemoteTools): void {
+  const command = program.command("queues").description("show what waits in the account's queues, and since when");
+  remoteAction<JsonOption>(jsonOption(command), tools, async ({ client, options }) =>
+    show(await client.queues(), options, queuesText),
+  );
+}
+
+function queuesText({ deliveries, runs }: Schemas["Queues"]): string {
+  const since = (ms: number | null) => (ms === null ? null : timeOf(ms));
+  const rows = [
+    ...deliveries.flatMap(({ listener_id, listener_name, due, retries, oldest_due_ms, oldest_retry_ms }) => [
+      ...(due > 0 ? [["due", listener_name ?? listener_id, String(due), since(oldest_due_ms)]] : []),
+      ...(retries > 0
+        ? [["retries", listener_name ?? listener_id, String(retries), since(oldest_retry_ms)]]
+        : []),
+    ]),
+    ...runs.map(({ source_name, waiting, oldest_ms }) => [
+      ...["runs", source_name, String(waiting)],
+      since(oldest_ms),
+    ]),
+  ];
+  return rows.length === 0 ? "Nothing waits." : table(["what", "of", "count", "since"], rows);
+}
+
 function textOf(attention: Attention): string {
   const rows = rowsOf(attention);
   if (rows.length === 0) return "Nothing needs you.";

@@ -33,6 +33,8 @@ const MAX_CLAIM_BYTES = 2 * 1024 * 1024;
 /** A source is listed at most this often: a second command for each run of a busy one would double the run's own cost. */
 const LIST_EVERY_MS = 1000;
 const MAX_REMEMBERED_LISTINGS = 10_000;
+/** Sources that one command asks for. */
+const SCORES_AT_ONCE = 1000;
 /** Listed sources that one call of `findListed` returns, more or less. */
 const SCAN_COUNT = 200;
 
@@ -122,6 +124,8 @@ export interface RunQueue {
     cursor: string | null,
     part?: Part,
   ): Promise<{ listed: string[]; next: string | null }>;
+  /** Those of these sources that are listed: runs of the others don't wait, but for those that arrive now. */
+  listedAmong(sourceIds: string[]): Promise<string[]>;
   /** True if runs of a listed source wait while no worker holds its lease. A source without runs, settled ones too, is unlisted. */
   isStalled(sourceId: string): Promise<boolean>;
   /** Changes and runs that wait or are claimed. */
@@ -286,6 +290,16 @@ export function openRunQueue(
         (id, i) => i % 2 === 0 && Number(found[i + 1]) <= beforeMs && hasId(part, id),
       );
       return { listed, next: next === "0" ? null : next };
+    },
+
+    async listedAmong(sourceIds) {
+      const listed: string[] = [];
+      for (let at = 0; at < sourceIds.length; at += SCORES_AT_ONCE) {
+        const asked = sourceIds.slice(at, at + SCORES_AT_ONCE);
+        const scores = await redis.zmscore(keys.sourcesWithRuns(), ...asked);
+        listed.push(...asked.filter((_, i) => scores[i] != null));
+      }
+      return listed;
     },
 
     async isStalled(sourceId) {

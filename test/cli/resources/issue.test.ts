@@ -25,6 +25,7 @@ describe("headwater issue and headwater attention", () => {
 
   it("show why deliveries fail, and retry all of one cause", async () => {
     expect(await printed("attention")).to.equal("Nothing needs you.\n");
+    expect(await printed("queues")).to.equal("Nothing waits.\n");
     const { id: flow } = await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } });
     const { id: webhook } = await api.createWebhook(receiver.url, { name: "orders" });
     await api.subscribe(flow, webhook);
