@@ -145,7 +145,10 @@ function Component({ id }: { id: string }) {
             }
           }}
         >
-          <p>It can't be deleted while a source or an action uses it.</p>
+          <p>
+            Its code can't be brought back. It can't be deleted while a source or an action uses it: then this is
+            an error, and nothing is gone.
+          </p>
         </Confirm>
       )}
     </Page>

@@ -121,6 +121,7 @@ export function Connections() {
           }}
         >
           <p>
+            Its credentials can't be brought back; sources that use it are named first.{" "}
             {deleted.kind === "oauth2"
               ? "What the app granted stays valid there until it ends: take it back in the app's own settings, too."
               : "The keys stay valid at the app until they are revoked there."}

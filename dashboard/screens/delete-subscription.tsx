@@ -1,6 +1,7 @@
 import { headwater } from "../api/client";
-import { Confirm } from "../ui/dialog";
+import { lossesOfSubscription } from "../api/losses";
 import { toast } from "../ui/toasts";
+import { DeleteQuestion } from "./delete-question";
 
 interface DeleteSubscriptionProps {
   id: string;
@@ -10,9 +11,9 @@ interface DeleteSubscriptionProps {
 
 /** Asks before a subscription is deleted. */
 export const DeleteSubscription = ({ id, onClose, onDeleted }: DeleteSubscriptionProps) => (
-  <Confirm
+  <DeleteQuestion
     title="Delete this subscription?"
-    action="Delete"
+    losses={call => lossesOfSubscription(id, call)}
     onClose={onClose}
     onConfirm={async () => {
       await headwater.subscriptions.delete(id);
@@ -20,6 +21,7 @@ export const DeleteSubscription = ({ id, onClose, onDeleted }: DeleteSubscriptio
       onDeleted();
     }}
   >
-    <p>Deliveries that wait are cancelled.</p>
-  </Confirm>
+    Its listener receives no further event by it. What was delivered stays so. A new subscription carries what is
+    emitted from then on.
+  </DeleteQuestion>
 );

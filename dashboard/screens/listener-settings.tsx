@@ -3,15 +3,16 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { asRead, type Edits, saveEdits, useEdits } from "../api/edits";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
+import { lossesOfListener } from "../api/losses";
 import type { Resource } from "../api/resource";
 import { to } from "../lib/address";
 import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
-import { Confirm } from "../ui/dialog";
 import { Check, Form, TextField } from "../ui/form";
 import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
+import { DeleteQuestion } from "./delete-question";
 
 const numberOf = (text: unknown): number | null => (String(text).trim() === "" ? null : Number(text));
 
@@ -152,9 +153,9 @@ export function ListenerSettings<One extends Listener>({
         </div>
       </Card>
       {isDeleting && (
-        <Confirm
+        <DeleteQuestion
           title={`Delete ${label}?`}
-          action="Delete"
+          losses={call => lossesOfListener(listener.id, call)}
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
             await callsOf(listener.id).delete(listener.id);
@@ -162,8 +163,9 @@ export function ListenerSettings<One extends Listener>({
             route(to(`/${noun}s`));
           }}
         >
-          <p>Its subscriptions are deleted, and its pending deliveries are cancelled.</p>
-        </Confirm>
+          It can't be brought back: a new {noun} has another id{isWebhook(listener.id) && " and another key"}. To
+          stop it for a while, switch it off.
+        </DeleteQuestion>
       )}
     </div>
   );

@@ -4,6 +4,7 @@ import { headwater } from "../api/client";
 import { readComponent } from "../api/code";
 import { askSource } from "../api/configure";
 import { asRead, saveEdits, useEdits } from "../api/edits";
+import { lossesOfSource } from "../api/losses";
 import { useResource } from "../api/resource";
 import { type SourceResource, updateSource } from "../api/source";
 import { to } from "../lib/address";
@@ -15,6 +16,7 @@ import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
+import { DeleteQuestion } from "./delete-question";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propFaults, propLabel } from "./prop-form";
 
@@ -163,9 +165,9 @@ function DeleteSource({ source }: { source: Detail }) {
         Delete source
       </Button>
       {isAsking && (
-        <Confirm
+        <DeleteQuestion
           title={`Delete ${source.name}?`}
-          action="Delete"
+          losses={call => lossesOfSource(source.id, call)}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
             await headwater.sources.delete(source.id);
@@ -173,8 +175,9 @@ function DeleteSource({ source }: { source: Detail }) {
             route(to("/sources"));
           }}
         >
-          <p>Its endpoint, its timer, its subscriptions and its events are gone for good.</p>
-        </Confirm>
+          Its address, its memory (<code>db</code>) and its secrets can't be brought back; its component stays. To
+          stop it for a while, switch it off.
+        </DeleteQuestion>
       )}
     </>
   );

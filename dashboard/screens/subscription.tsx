@@ -204,7 +204,9 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
             toast("The function is removed.", "good");
           }}
         >
-          <p>Events are sent as they are from then on.</p>
+          <p>
+            Its code is gone for good. Deliveries that have not been through it are sent as they are.
+          </p>
         </Confirm>
       )}
     </div>

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
+
 import { expect } from "chai";
 import type { SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
