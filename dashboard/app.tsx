@@ -40,6 +40,7 @@ const DeployComponent = more("DeployComponent");
 const Destination = more("Destination");
 const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
+const Help = more("Help");
 const Queues = more("Queues");
 const Run = more("Run");
 const Alerts = more("Alerts");
@@ -108,6 +109,7 @@ function Screens() {
       <Route path={`${BASE}/echo/:id`} component={Echo} />
       <Route path={`${BASE}/keys`} component={Keys} />
       <Route path={`${BASE}/sessions`} component={Sessions} />
+      <Route path={`${BASE}/help`} component={Help} />
       <Route path={`${BASE}/alerts`} component={Alerts} />
       <Route path={`${BASE}/usage`} component={Usage} />
       <Route path={`${BASE}/organization`} component={Organization} />

@@ -29,7 +29,7 @@ export async function lossesOfSource(id: string, call: CallOptions): Promise<str
     sizeOf(account.deliveries.list({ ...ONE, emitter_id: id, state: "pending" }, call)),
   ]);
   return linesOf(
-    [from, ...subscriptions, "to it: nobody receives its events any more"],
+    [from, ...subscriptions, "by which others receive its events"],
     [to, ...subscriptions, "by which it listens to others"],
     [pending, "delivery that waits is", "deliveries that wait are", "cancelled"],
     [events + errors + logs, "kept event, error or log line", "kept events, errors and log lines", ""],

@@ -9,6 +9,7 @@ export { Destination } from "./destination";
 export { Destinations } from "./destinations";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
+export { Help } from "./help";
 export { Issues } from "./issues";
 export { Keys } from "./keys";
 export { NewSource } from "./new-source";

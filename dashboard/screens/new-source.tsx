@@ -7,6 +7,7 @@ import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { Button, Card, Page } from "../ui/basics";
 import { Select, TextField } from "../ui/form";
+import { HelpLink } from "../ui/help-link";
 import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
@@ -98,6 +99,7 @@ export function NewSource() {
         <section class="card">
           <div class="card-head">
             <h2>Code</h2>
+            <HelpLink topic="component" />
             <Select
               label="Template"
               isBare

@@ -8,6 +8,7 @@ import { useFilters } from "../lib/address";
 import { fileInStack } from "../lib/stack";
 import { Button, Notice } from "../ui/basics";
 import { Check } from "../ui/form";
+import { HelpLink } from "../ui/help-link";
 import { later } from "../ui/later";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
@@ -114,6 +115,7 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
         <section class="card">
           <div class="card-head">
             <h2>Code</h2>
+            <HelpLink topic="component" />
             {field}
             <Check label="Show changes" isOn={hasDiff} onChange={setDiff} />
             <Button kind="primary" isSmall icon="zap" isDisabled={!isChanged} onClick={deploy}>

@@ -6,6 +6,7 @@ import { to } from "../lib/address";
 import { Badge, Button, Notice, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Dialog } from "../ui/dialog";
+import { HelpLink } from "../ui/help-link";
 import { Field, Form, TextField } from "../ui/form";
 import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
@@ -124,7 +125,11 @@ export function SubscriptionEditor({ subscription, first, onClose, onSaved }: Ed
           value={filter}
           onInput={text => edits.set("filter", text)}
           placeholder={EXAMPLE}
-          hint="Only events that match are carried; empty for all."
+          hint={
+            <>
+              Only events that match are carried; empty for all. <HelpLink topic="filter" />
+            </>
+          }
         />
         {result && <TestResult result={result} emitter={emitter} />}
         <div class="row end">

@@ -12,6 +12,7 @@ import { counted } from "../lib/format";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
+import { HelpLink } from "../ui/help-link";
 import { LogLines } from "../ui/log-lines";
 import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
@@ -162,6 +163,7 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
           <section class="card">
             <div class="card-head">
               <h2>Function</h2>
+              <HelpLink topic="function" />
               {saved !== undefined && (
                 <Button isSmall icon="trash" onClick={() => setRemoving(true)}>
                   Remove

@@ -8,6 +8,7 @@ import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
 import { Button, Card, Copyable, CopyBlock, Page, Tabs } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
+import { HelpLink } from "../ui/help-link";
 import { TextField } from "../ui/form";
 import { faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
@@ -103,9 +104,12 @@ function Signing({ webhook }: { webhook: Webhook }) {
       <Card
         title="Signing key"
         actions={
-          <Button icon="refresh" onClick={() => setAsking(true)}>
-            Rotate
-          </Button>
+          <>
+            <HelpLink topic="signing" />
+            <Button icon="refresh" onClick={() => setAsking(true)}>
+              Rotate
+            </Button>
+          </>
         }
       >
         {key ? (

@@ -37,6 +37,7 @@ export const NAVIGATION: { title: string; entries: Entry[] }[] = [
       { path: "/keys", label: "API keys", icon: "key" },
       { path: "/sessions", label: "Sessions", icon: "monitor" },
       { path: "/organization", label: "Organizations", icon: "users" },
+      { path: "/help", label: "Help", icon: "info" },
     ],
   },
 ];

@@ -54,7 +54,7 @@ describe("what waits, in the dashboard", () => {
     await asked().getByRole("button", { name: "Cancel" }).click();
     await show(`/sources/${source.id}/settings`);
     await page.getByRole("button", { name: "Delete source" }).click();
-    await asked().getByText("1 subscription to it: nobody receives its events any more").waitFor();
+    await asked().getByText("1 subscription by which others receive its events").waitFor();
     await asked().getByText("2 kept events, errors and log lines").waitFor();
     await asked().getByRole("button", { name: "Cancel" }).click();
     await show(`/webhooks/${webhook}/settings`);

@@ -172,6 +172,7 @@ describe("every screen of the dashboard", function () {
       "destination-deliveries": `/destinations/${stream.id}/deliveries`,
       "destination-settings": `/destinations/${stream.id}/settings`,
       "action-settings": `/destinations/${action.id}/settings`,
+      help: "/help",
       alerts: "/alerts",
       "alerts-organization": `/alerts?org=${organization}`,
       keys: "/keys",
