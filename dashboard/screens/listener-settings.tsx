@@ -132,11 +132,6 @@ export function ListenerSettings<One extends Listener>({
               onChange={isOn => own.set(name, isOn)}
             />
           ))}
-          {"header_names" in listener && listener.header_names.length > 0 && (
-            <p class="hint">
-              Custom headers: {listener.header_names.join(", ")}. Their values are never shown.
-            </p>
-          )}
           <div>
             <Button type="submit" kind="primary">
               Save

@@ -18,6 +18,7 @@ import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { ThingSubscriptions } from "./thing-subscriptions";
+import { WebhookHeaders } from "./webhook-headers";
 import { KeyShown, Verify } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 
@@ -61,6 +62,7 @@ export function Webhook() {
             {tab === "subscriptions" && <ThingSubscriptions id={id} as="listener" />}
             {tab === "signing" && <Signing webhook={detail} />}
             {tab === "settings" && <Settings webhook={detail} resource={resource} />}
+            {tab === "settings" && <WebhookHeaders webhook={detail} resource={resource} />}
           </>
         )}
       </Loaded>
