@@ -51,6 +51,8 @@ export const readDailyUsage = async (org: string | null, call: CallOptions) => {
 export type DayOfUsage = Awaited<ReturnType<typeof readDailyUsage>>[number];
 export type Replay = Schemas["Replay"];
 
+export const listReplays = (query: Cursor, call: CallOptions) =>
+  inAccount().request("get", "/replays", { query }, call);
 export const startReplay = (body: Record<string, unknown>, call?: CallOptions) =>
   inAccount().request("post", "/replays", { body: body as never }, call);
 export const readReplay = (id: string) => headwater.request("get", "/replays/{id}", { params: { id } });
@@ -68,6 +70,21 @@ export const removeMember = (org: string, userId: string) =>
 export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
 const MOST = { limit: 100 };
+
+/** Those of the user, or of an organization; the newest. */
+export const listAutoSubscriptions = (org: string | null, call: CallOptions) =>
+  org
+    ? headwater.request(
+        "get",
+        "/orgs/{org_id}/auto_subscriptions",
+        { params: { org_id: org }, query: MOST },
+        call,
+      )
+    : headwater.request("get", "/users/me/auto_subscriptions", { query: MOST }, call);
+export const createAutoSubscription = (query: { event_name: "$errors" | "$logs"; listener_id: string }) =>
+  inAccount().request("post", "/auto_subscriptions", { query });
+export const deleteAutoSubscription = (id: string) =>
+  headwater.request("delete", "/auto_subscriptions/{id}", { params: { id } });
 
 export const listInvitations = (org: string, call: CallOptions) => {
   const input = { params: { org_id: org }, query: MOST };

@@ -14,6 +14,7 @@ import { NothingYet } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
+import { AutoSubscriptionsCard } from "./auto-subscriptions";
 import { DeleteSubscription } from "./delete-subscription";
 import { hasDeliveries } from "./subscription";
 import { CHANNEL, RULES } from "./subscription-columns";
@@ -114,6 +115,7 @@ export function Subscriptions() {
         },
       ]}
     >
+      <AutoSubscriptionsCard />
       {(isNew || edited) && (
         <SubscriptionEditor
           key={edited?.id ?? "new"}
