@@ -42,6 +42,7 @@ const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
 const Help = more("Help");
 const Queues = more("Queues");
+const Replays = more("Replays");
 const Run = more("Run");
 const Alerts = more("Alerts");
 const Subscription = more("Subscription");
@@ -100,6 +101,7 @@ function Screens() {
       <Route path={`${BASE}/destinations`} component={Destinations} />
       <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
       <Route path={`${BASE}/deliveries`} component={Deliveries} />
+      <Route path={`${BASE}/replays`} component={Replays} />
       <Route path={`${BASE}/deliveries/:id`} component={Delivery} />
       <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
       <Route path={`${BASE}/subscriptions`} component={Subscriptions} />

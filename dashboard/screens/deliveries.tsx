@@ -30,9 +30,12 @@ export function Deliveries() {
       title="Deliveries"
       about="Each event on its way to a webhook or a destination: what was sent, what came back, what is retried."
       actions={
-        <Button icon="refresh" onClick={() => setReplaying(true)}>
-          Replay these …
-        </Button>
+        <>
+          <LinkButton href={to("/replays")}>Past replays</LinkButton>
+          <Button icon="refresh" onClick={() => setReplaying(true)}>
+            Replay these …
+          </Button>
+        </>
       }
       above={<DeliveryFilters filters={filters} />}
       resource={resource}

@@ -17,6 +17,7 @@ export { Organization } from "./organization";
 export { Palette } from "./palette";
 export { Queues } from "./queues";
 export { ReplayDialog } from "./replay-dialog";
+export { Replays } from "./replays";
 export { Run } from "./run";
 export { Sessions } from "./sessions";
 export { Source } from "./source";

@@ -76,7 +76,7 @@ function addressOf({ kind, id, emitter_id }: Hit): string {
     case "run":
       return to(`/runs/${id}`);
     case "replay":
-      return to("/deliveries");
+      return to("/replays");
     case "api_key":
       return to("/keys");
   }

@@ -164,6 +164,7 @@ describe("every screen of the dashboard", function () {
       "subscription-new": "/subscriptions?new=1",
       subscription: `/subscriptions/${subscription}`,
       queues: "/queues",
+      replays: "/replays",
       connections: "/connections",
       "connections-none": `/connections?org=${organization}`,
       destinations: "/destinations",

@@ -98,6 +98,11 @@ const SCREENS: Screen[] = [
     filter: "state=failed",
   },
   {
+    name: "replays",
+    path: () => "/replays",
+    nothingYet: { title: "No replays", command: /\/v1\/replays'/ },
+  },
+  {
     name: "queues",
     path: () => "/queues",
     nothingYet: { title: "Nothing waits", command: /\/v1\/queues'/ },
