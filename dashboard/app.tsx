@@ -47,6 +47,7 @@ const Run = more("Run");
 const Alerts = more("Alerts");
 const Subscription = more("Subscription");
 const Subscriptions = more("Subscriptions");
+const Workflows = more("Workflows");
 const Webhook = more("Webhook");
 const Webhooks = more("Webhooks");
 
@@ -96,6 +97,7 @@ function Screens() {
       <Route path={`${BASE}/components/:id?`} component={Components} />
       <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
       <Route path={`${BASE}/connections`} component={Connections} />
+      <Route path={`${BASE}/workflows`} component={Workflows} />
       <Route path={`${BASE}/webhooks`} component={Webhooks} />
       <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
       <Route path={`${BASE}/destinations`} component={Destinations} />

@@ -37,6 +37,22 @@ export async function lossesOfSource(id: string, call: CallOptions): Promise<str
   );
 }
 
+/** What is gone with a workflow, as it is now. */
+export async function lossesOfWorkflow(id: string, call: CallOptions): Promise<string[]> {
+  const account = inAccount();
+  const [from, to, events, errors] = await Promise.all([
+    sizeOf(account.subscriptions.list({ ...ONE, emitter_id: id }, call)),
+    sizeOf(account.subscriptions.list({ ...ONE, listener_id: id }, call)),
+    sizeOf(headwater.workflows.events(id, ONE, call)),
+    sizeOf(headwater.workflows.errors(id, ONE, call)),
+  ]);
+  return linesOf(
+    [from, ...subscriptions, "by which others receive its events"],
+    [to, ...subscriptions, "by which it listens to others"],
+    [events + errors, "kept event or error", "kept events and errors", ""],
+  );
+}
+
 /** What is gone with a webhook or destination, as it is now. */
 export async function lossesOfListener(id: string, call: CallOptions): Promise<string[]> {
   const calls = callsOf(id);

@@ -27,3 +27,4 @@ export { Subscriptions } from "./subscriptions";
 export { Usage } from "./usage";
 export { Webhook } from "./webhook";
 export { Webhooks } from "./webhooks";
+export { Workflows } from "./workflows";

@@ -27,6 +27,7 @@ interface Choice {
 const MORE: [title: string, address: string, icon: IconName][] = [
   ["New source", "/sources/new", "plus"],
   ["Failed deliveries", "/deliveries?state=failed", "send"],
+  ["Past replays", "/replays", "refresh"],
 ];
 const SCREENS = [
   ...NAVIGATION.flatMap(({ entries }) =>
@@ -60,7 +61,7 @@ function addressOf({ kind, id, emitter_id }: Hit): string {
     case "destination":
       return to(`/destinations/${id}`);
     case "workflow":
-      return to("/deliveries", { emitter_id: id });
+      return to("/workflows", { q: id });
     case "component":
       return to(`/components/${id}`);
     case "connection":

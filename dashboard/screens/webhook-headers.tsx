@@ -47,7 +47,7 @@ export function WebhookHeaders({ webhook, resource }: { webhook: Webhook; resour
             <span class="muted">None. Such a header may carry what the receiver wants to see in each request.</span>
           )}
         </div>
-        <FormFault fault={fault} isShown={path => path === "headers"} />
+        <FormFault fault={fault} isShown={path => path.startsWith("headers")} />
         <TextField
           label={names.length > 0 ? "Replace them by" : "Headers"}
           isLong

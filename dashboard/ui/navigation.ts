@@ -14,6 +14,7 @@ export const NAVIGATION: { title: string; entries: Entry[] }[] = [
     title: "Events",
     entries: [
       { path: "/sources", label: "Sources", icon: "zap" },
+      { path: "/workflows", label: "Workflows", icon: "code" },
       { path: "/subscriptions", label: "Subscriptions", icon: "route" },
       { path: "/webhooks", label: "Webhooks", icon: "webhook" },
       { path: "/destinations", label: "Destinations", icon: "database" },

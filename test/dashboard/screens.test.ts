@@ -163,6 +163,7 @@ describe("every screen of the dashboard", function () {
       subscriptions: "/subscriptions",
       "subscription-new": "/subscriptions?new=1",
       subscription: `/subscriptions/${subscription}`,
+      workflows: "/workflows",
       queues: "/queues",
       replays: "/replays",
       connections: "/connections",

@@ -98,6 +98,11 @@ const SCREENS: Screen[] = [
     filter: "state=failed",
   },
   {
+    name: "workflows",
+    path: () => "/workflows",
+    nothingYet: { title: "No workflows yet", command: /\/v1\/workflows'/ },
+  },
+  {
     name: "replays",
     path: () => "/replays",
     nothingYet: { title: "No replays", command: /\/v1\/replays'/ },
