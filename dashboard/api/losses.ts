@@ -37,6 +37,26 @@ export async function lossesOfSource(id: string, call: CallOptions): Promise<str
   );
 }
 
+/** What is gone with stored events of a source, as it is now; how many are older than one of them is not known. */
+export async function lossesOfEvents(
+  id: string,
+  range: "one" | "older" | "all",
+  call: CallOptions,
+): Promise<string[]> {
+  if (range === "one") return ["1 event"];
+  const [events, errors, logs] = await Promise.all([
+    sizeOf(headwater.sources.events(id, ONE, call)),
+    sizeOf(headwater.sources.errors(id, ONE, call)),
+    sizeOf(headwater.sources.logs(id, ONE, call)),
+  ]);
+  const upTo = range === "older" ? "at most, those up to this one" : "";
+  return linesOf(
+    [events, "event", "events", upTo],
+    [errors, "error", "errors", upTo],
+    [logs, "log line", "log lines", upTo],
+  );
+}
+
 /** What is gone with a workflow, as it is now. */
 export async function lossesOfWorkflow(id: string, call: CallOptions): Promise<string[]> {
   const account = inAccount();

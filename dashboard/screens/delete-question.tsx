@@ -7,6 +7,10 @@ import { Loading } from "../ui/states";
 
 interface DeleteQuestionProps {
   title: string;
+  /** What is asked about besides its title: counted again when it changes. */
+  of?: string;
+  /** A choice of what is deleted. */
+  above?: ComponentChildren;
   /** Reads what is gone with it, a line each. */
   losses: (call: CallOptions) => Promise<string[]>;
   /** What can't be done any more, or what stays. */
@@ -16,8 +20,16 @@ interface DeleteQuestionProps {
 }
 
 /** Asks before something is deleted, with what is gone then, counted now: to be seen before one agrees. */
-export function DeleteQuestion({ title, losses, children, onConfirm, onClose }: DeleteQuestionProps) {
-  const { data, error } = useResource(losses, [title]);
+export function DeleteQuestion({
+  title,
+  of,
+  above,
+  losses,
+  children,
+  onConfirm,
+  onClose,
+}: DeleteQuestionProps) {
+  const { data, error } = useResource(losses, [title, of]);
   return (
     <Confirm
       title={title}
@@ -26,6 +38,7 @@ export function DeleteQuestion({ title, losses, children, onConfirm, onClose }: 
       onConfirm={onConfirm}
       onClose={onClose}
     >
+      {above}
       {data === undefined && error === undefined && <Loading lines={2} />}
       {error !== undefined && (
         <Notice tone="warn">What is gone with it could not be counted: {messageOf(error)}</Notice>

@@ -75,8 +75,15 @@ function ChannelBadge({ row }: { row: Summary }) {
   return <Badge tone={name ? "accent" : "none"}>{name || "default"}</Badge>;
 }
 
+interface EventRowProps {
+  row: Summary;
+  isSource?: boolean;
+  /** Absent where events are not deleted. */
+  onDelete?: (row: Summary) => void;
+}
+
 /** One event: a line, and below it on request the whole of it. */
-export function EventRow({ row, isSource = true }: { row: Summary; isSource?: boolean }) {
+export function EventRow({ row, isSource = true, onDelete }: EventRowProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <li class="event">
@@ -88,12 +95,12 @@ export function EventRow({ row, isSource = true }: { row: Summary; isSource?: bo
         <ChannelBadge row={row} />
         <span class="event-text">{preview(row)}</span>
       </button>
-      {isOpen && <EventDetail row={row} isSource={isSource} />}
+      {isOpen && <EventDetail row={row} isSource={isSource} onDelete={onDelete} />}
     </li>
   );
 }
 
-function EventDetail({ row, isSource }: { row: Summary; isSource: boolean }) {
+function EventDetail({ row, isSource = true, onDelete }: EventRowProps) {
   const [whole, setWhole] = useState(row);
   useEffect(() => {
     if (!row.metadata.truncated || !isSource) return;
@@ -109,6 +116,9 @@ function EventDetail({ row, isSource }: { row: Summary; isSource: boolean }) {
         <code class="sub">{row.id}</code>
         <span class="grow" />
         <CopyButton text={JSON.stringify(payload, null, 2)} label="Copy event as JSON" />
+        {onDelete && (
+          <Button kind="ghost" isSmall icon="trash" label="Delete event" onClick={() => onDelete(row)} />
+        )}
         {runId && (
           <LinkButton isSmall icon="play" href={to(`/runs/${runId}`)}>
             Run

@@ -19,6 +19,8 @@ export interface LiveRows {
   waiting: number;
   isPaused: boolean;
   setPaused: (isPaused: boolean) => void;
+  /** Takes rows away that were deleted. */
+  remove: (isGone: (row: Summary) => boolean) => void;
 }
 
 const keyOf = (row: Summary) => `${row.metadata.name}\0${row.id}`;
@@ -114,5 +116,6 @@ export function useLiveRows(emitterId: string, kinds: Kind[], isWhole = false): 
     if (shown.current.size > 0 && standsStill()) for (const row of data) hold(row);
     else setRows(last => merge(data, last));
   }, [stored.data]);
-  return { rows, stored, waiting, isPaused, setPaused };
+  const remove = (isGone: (row: Summary) => boolean) => setRows(last => last.filter(row => !isGone(row)));
+  return { rows, stored, waiting, isPaused, setPaused, remove };
 }

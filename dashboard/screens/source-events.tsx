@@ -1,7 +1,9 @@
+import { useState } from "preact/hooks";
 import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
+import type { Summary } from "../api/source";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
 import { Button, Card, CopyBlock } from "../ui/basics";
@@ -9,6 +11,7 @@ import { Select } from "../ui/form";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
+import { DeleteEvents } from "./delete-events";
 import { deliveryColumns } from "./delivery-parts";
 import { Dropped } from "./dropped";
 import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
@@ -22,6 +25,8 @@ export function Events({ source }: { source: Detail }) {
   const filters = useFilters(["channel"]);
   const { channel = "" } = filters.query;
   const live = useLiveRows(id, ["emit"]);
+  /** What is asked about: an event and perhaps older ones, or all. */
+  const [deleting, setDeleting] = useState<{ row: Summary | null } | null>(null);
   const emitted = live.rows.map(row => row.metadata.name).sort();
   const names = [...new Set(["default", ...emitted, channel])].filter(Boolean);
   const shown = live.rows.filter(row => channel === "" || (row.metadata.name || "default") === channel);
@@ -41,6 +46,15 @@ export function Events({ source }: { source: Detail }) {
             onChange={chosen => filters.set({ channel: chosen })}
           />
           <LiveControls live={live} />
+          {live.rows.length > 0 && (
+            <Button
+              kind="ghost"
+              isSmall
+              icon="trash"
+              label="Delete all events"
+              onClick={() => setDeleting({ row: null })}
+            />
+          )}
         </div>
         <Waiting live={live} />
         <NoRows live={live} />
@@ -48,9 +62,17 @@ export function Events({ source }: { source: Detail }) {
         {live.rows.length > 0 && shown.length === 0 && <NothingMatches onClear={filters.clear} />}
         <ol class="events" aria-label="Events">
           {shown.map(row => (
-            <EventRow key={row.id} row={row} />
+            <EventRow key={row.id} row={row} onDelete={chosen => setDeleting({ row: chosen })} />
           ))}
         </ol>
+        {deleting && (
+          <DeleteEvents
+            sourceId={id}
+            row={deleting.row}
+            onClose={() => setDeleting(null)}
+            onDeleted={live.remove}
+          />
+        )}
       </section>
       <div class="stack">
         <Trigger source={source} />
