@@ -15,6 +15,7 @@ import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { PartNotice, useFile } from "./component-files";
+import { ComponentFrom } from "./component-from";
 import { Editor } from "./source-code";
 
 type Type = Schemas["Component"]["type"];
@@ -26,6 +27,7 @@ export function Components() {
 }
 
 function ComponentList() {
+  const [isFinding, setFinding] = useState(false);
   const { filters, resource } = usePaged(
     (cursor, call, { type }) => {
       const query = { ...cursor, ...(type && { type: type as Type }), exclude: "code" };
@@ -38,9 +40,12 @@ function ComponentList() {
       title="Components"
       about="Saved code, from which sources and actions are made. Each change of the code is a component of its own."
       actions={
-        <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
-          New source
-        </LinkButton>
+        <>
+          <Button onClick={() => setFinding(true)}>By key or address …</Button>
+          <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+            New source
+          </LinkButton>
+        </>
       }
       head={
         <div class="card-head">
@@ -92,7 +97,9 @@ function ComponentList() {
         },
         { head: "Saved", label: true, cell: row => <Time seconds={row.created_at} /> },
       ]}
-    />
+    >
+      {isFinding && <ComponentFrom onClose={() => setFinding(false)} />}
+    </ListScreen>
   );
 }
 

@@ -12,6 +12,7 @@ import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { ComponentFields, useComponentForm, useNewValues } from "./component-form";
 import { propFaults } from "./prop-form";
+import { SilentCheck } from "./silent-check";
 
 type Component = Schemas["Component"];
 
@@ -41,6 +42,7 @@ export function DeployComponent() {
 function DeployForm({ component }: { component: Component }) {
   const { route } = useLocation();
   const [name, setName] = useState("");
+  const [isSilent, setSilent] = useState(false);
   const { fault, faultOf, send } = useSending();
   const asker = useMemo(() => askComponent(component.id), [component.id]);
   const form = useComponentForm(component, asker, useNewValues());
@@ -52,7 +54,7 @@ function DeployForm({ component }: { component: Component }) {
       const settings = { component_id: component.id, ...form.whole() };
       const { id } = isAction
         ? await destinations.create({ action: settings, name: name || component.name })
-        : await sources.create({ ...settings, ...(name && { name }) });
+        : await sources.create({ ...settings, ...(name && { name }), ...(isSilent && { emit_on_deploy: false }) });
       toast("Deployed.", "good");
       route(to(isAction ? `/destinations/${id}` : `/sources/${id}`));
     });
@@ -73,6 +75,7 @@ function DeployForm({ component }: { component: Component }) {
           hint="By default from the component's."
         />
         <ComponentFields component={component} form={form} faults={faults} />
+        {!isAction && <SilentCheck isSilent={isSilent} onChange={setSilent} />}
         <div class="row end">
           <Button type="submit" kind="primary" icon="zap">
             Deploy

@@ -14,6 +14,7 @@ import { leaveThen, useUnsaved } from "../ui/unsaved";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propFaults } from "./prop-form";
 import { Editor } from "./source-code";
+import { SilentCheck } from "./silent-check";
 import { About, TryRun, useDescription, useRunFault } from "./try-run";
 
 const TIMER_CODE = `export default {
@@ -57,6 +58,7 @@ export function NewSource() {
   const template = filters.query.template ?? "http";
   const [code, setCode] = useState(TEMPLATES[template] ?? HELLO_CODE);
   const [name, setName] = useState("");
+  const [isSilent, setSilent] = useState(false);
   const [values, setValues] = useState<Values>({});
   const { described, check } = useDescription();
   const { fault, faultOf, send } = useSending();
@@ -70,6 +72,7 @@ export function NewSource() {
         configured_props: known(given(values), component?.additional_props ? made.props : null),
         ...(made.id && { dynamic_props_id: made.id }),
         ...(name && { name }),
+        ...(isSilent && { emit_on_deploy: false }),
       });
       toast("Deployed.", "good");
       route(to(`/sources/${source.id}`));
@@ -146,6 +149,7 @@ export function NewSource() {
                 />
               )}
               {component?.additional_props && <MadeState made={made} />}
+              <SilentCheck isSilent={isSilent} onChange={setSilent} />
             </div>
           </Card>
           <About described={described} />
