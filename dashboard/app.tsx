@@ -41,6 +41,7 @@ const Destination = more("Destination");
 const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
 const Help = more("Help");
+const ConnectionMap = more("ConnectionMap");
 const Queues = more("Queues");
 const Replays = more("Replays");
 const Run = more("Run");
@@ -106,6 +107,7 @@ function Screens() {
       <Route path={`${BASE}/replays`} component={Replays} />
       <Route path={`${BASE}/deliveries/:id`} component={Delivery} />
       <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
+      <Route path={`${BASE}/map`} component={ConnectionMap} />
       <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
       <Route path={`${BASE}/subscriptions/:id`} component={Subscription} />
       <Route path={`${BASE}/issues`} component={Issues} />

@@ -12,6 +12,7 @@ export { EventTrace } from "./event";
 export { Help } from "./help";
 export { Issues } from "./issues";
 export { Keys } from "./keys";
+export { ConnectionMap } from "./map";
 export { NewSource } from "./new-source";
 export { Organization } from "./organization";
 export { Palette } from "./palette";

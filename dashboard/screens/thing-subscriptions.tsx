@@ -36,9 +36,14 @@ export function ThingSubscriptions({ id, as }: ThingSubscriptionsProps) {
       title="Subscriptions"
       isPadded={false}
       actions={
-        <LinkButton isSmall icon="plus" href={to("/subscriptions", { [as]: id })}>
-          Add
-        </LinkButton>
+        <>
+          <LinkButton isSmall icon="share" href={to("/map", { node: id })}>
+            Map
+          </LinkButton>
+          <LinkButton isSmall icon="plus" href={to("/subscriptions", { [as]: id })}>
+            Add
+          </LinkButton>
+        </>
       }
     >
       <Loaded resource={resource}>

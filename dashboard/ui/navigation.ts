@@ -16,6 +16,7 @@ export const NAVIGATION: { title: string; entries: Entry[] }[] = [
       { path: "/sources", label: "Sources", icon: "zap" },
       { path: "/workflows", label: "Workflows", icon: "code" },
       { path: "/subscriptions", label: "Subscriptions", icon: "route" },
+      { path: "/map", label: "Map", icon: "share" },
       { path: "/webhooks", label: "Webhooks", icon: "webhook" },
       { path: "/destinations", label: "Destinations", icon: "database" },
       { path: "/deliveries", label: "Deliveries", icon: "send" },

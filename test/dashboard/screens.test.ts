@@ -164,6 +164,8 @@ describe("every screen of the dashboard", function () {
       "subscription-new": "/subscriptions?new=1",
       subscription: `/subscriptions/${subscription}`,
       workflows: "/workflows",
+      map: "/map",
+      "map-around": `/map?node=${source.id}`,
       queues: "/queues",
       replays: "/replays",
       connections: "/connections",

@@ -98,6 +98,11 @@ const SCREENS: Screen[] = [
     filter: "state=failed",
   },
   {
+    name: "the map",
+    path: () => "/map",
+    nothingYet: { title: "Nothing is connected yet", command: /\/v1\/subscriptions/ },
+  },
+  {
     name: "workflows",
     path: () => "/workflows",
     nothingYet: { title: "No workflows yet", command: /\/v1\/workflows'/ },
