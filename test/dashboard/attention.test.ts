@@ -1,46 +1,32 @@
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
-import type { Api, SourceView } from "../support/api.ts";
+import type { SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import {
-  browserOrSkip,
-  keepScreenshot,
-  openTab,
-  seriousFindings,
-  settled,
-  signIn,
-  type Tab,
-} from "./signed-in.ts";
+import { type Opened, openDashboard } from "./opened.ts";
+import { keepScreenshot, seriousFindings, settled } from "./signed-in.ts";
 
 const CODE = "export default { name: 'Till', version: '0.0.1', props: { http: '$.interface.http' } };";
 
 describe("what needs somebody, in the dashboard", () => {
-  let browser: Browser;
-  let system: System;
-  let api: Api;
-  let tab: Tab;
+  let opened: Opened;
+  let api: Opened["api"];
+  let tab: Opened["tab"];
   let source: SourceView;
   let printer: Receiver;
 
   before(async function () {
-    browser = await browserOrSkip(this);
-    system = await startSystem({ DELIVERY_RETRY_SCHEDULE: "1s" });
-    api = await system.user({ plan: "paid" });
+    opened = await openDashboard(this, { env: { DELIVERY_RETRY_SCHEDULE: "1s" } });
+    ({ api, tab } = opened);
     printer = await startReceiver(200);
     source = await api.createSource({ component_code: CODE, name: "shop till" });
     const webhook = await api.createWebhook(printer.url, { name: "receipt printer" });
     await api.subscribe(source.id, webhook.id);
-    tab = await openTab(browser, system);
-    await signIn(tab, api);
+    await tab.open("");
     await settled(tab.page);
   });
   after(async () => {
-    await tab?.close();
     await printer?.close();
-    await browser?.close();
-    await system?.stop();
+    await opened?.close();
   });
 
   const publish = (n: number) =>
