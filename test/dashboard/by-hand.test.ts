@@ -4,14 +4,14 @@ import { expect } from "chai";
 import type { SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
-import { type Opened, openDashboard } from "./opened.ts";
 import { settled } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 const CODE = `export default { name: "Till", version: "0.0.1", key: "till", props: { http: "$.interface.http" },
   hooks: { async deploy() { this.$emit({ old: true }); } }, run({ body }) { this.$emit(body); } };`;
 
 describe("what the API can, in the dashboard too", () => {
-  let opened: Opened;
+  let opened: Visit;
   let receiver: Receiver;
   let source: SourceView;
   let webhook: string;

@@ -1,20 +1,12 @@
 // runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
 
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import type { Api, SourceView } from "../support/api.ts";
 import { type NpmRegistry, startNpmRegistry } from "../support/npm-registry.ts";
-import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import {
-  browserOrSkip,
-  keepScreenshot,
-  openTab,
-  seriousFindings,
-  settled,
-  signIn,
-  type Tab,
-} from "./signed-in.ts";
+import { keepScreenshot, seriousFindings, type Tab } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 const packaged = (version: string) => ({
   manifest: { name: "greetings", version, main: "index.js" },
@@ -32,33 +24,28 @@ const code = (greeting: string, first = "") => `${first}export default {
 `;
 
 describe("the editor of a source's code", () => {
-  let browser: Browser;
   let registry: NpmRegistry;
-  let system: System;
+  let visit: Visit;
   let api: Api;
   let source: SourceView;
   let tab: Tab;
   let page: Page;
 
   before(async function () {
-    browser = await browserOrSkip(this);
     registry = await startNpmRegistry([packaged("1.2.0"), packaged("1.4.2")]);
     const { npm_config_registry = "", npm_config_cache = "" } = registry.environment;
     const { HOME = "", PATH = "" } = process.env;
-    system = await startSystem({
-      ...{ npm_config_registry, npm_config_cache, HOME, PATH },
-      CACHE_DIR: registry.cacheDir,
+    visit = await openDashboard(this, {
+      env: { npm_config_registry, npm_config_cache, HOME, PATH, CACHE_DIR: registry.cacheDir },
+      prepare: async made => {
+        source = await made.api.createSource({ component_code: code('"first"'), name: "edited" });
+      },
+      path: () => `/sources/${source.id}/code`,
     });
-    api = await system.user();
-    source = await api.createSource({ component_code: code('"first"'), name: "edited" });
-    tab = await openTab(browser, system);
-    page = tab.page;
-    await signIn(tab, api, `/sources/${source.id}/code`);
-    await settled(page);
+    ({ api, tab, page } = visit);
   });
   after(async () => {
-    await browser?.close();
-    await system?.stop();
+    await visit?.close();
     await registry?.close();
   });
 

@@ -2,15 +2,15 @@
 
 import { expect } from "chai";
 import type { SourceView } from "../support/api.ts";
-import { type Opened, openDashboard } from "./opened.ts";
 import { keepScreenshot, seriousFindings, settled } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 const CODE = "export default { name: 'Till', version: '0.0.1', props: { http: '$.interface.http' } };";
 /** More than are drawn one by one. */
 const MANY = 20;
 
 describe("the map of an account", () => {
-  let opened: Opened;
+  let opened: Visit;
   let source: SourceView;
 
   before(async function () {

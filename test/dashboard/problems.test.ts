@@ -14,11 +14,13 @@ const alert = (
 
 /** As the API lists them: the newest first. */
 const problems = (...alerts: Alert[]) =>
-  problemsOf(alerts.toReversed()).map(({ kind, sinceMs, recoveredMs, alerts: count, latest, isSuperseded }) => ({
-    ...{ kind, since: sinceMs / MINUTE, count, latest: latest.type },
-    ...(recoveredMs !== undefined && { until: recoveredMs / MINUTE }),
-    ...(isSuperseded && { isSuperseded }),
-  }));
+  problemsOf(alerts.toReversed()).map(
+    ({ kind, sinceMs, recoveredMs, alerts: count, latest, isSuperseded }) => ({
+      ...{ kind, since: sinceMs / MINUTE, count, latest: latest.type },
+      ...(recoveredMs !== undefined && { until: recoveredMs / MINUTE }),
+      ...(isSuperseded && { isSuperseded }),
+    }),
+  );
 
 describe("problems, as alerts tell of them", () => {
   it("are one line from the first alert to the recovery; what fails again is another", () => {
@@ -34,7 +36,14 @@ describe("problems, as alerts tell of them", () => {
     ).to.deep.equal([
       { kind: "webhook", since: 9, count: 1, latest: "webhook.failing" },
       { kind: "source", since: 6, count: 1, latest: "source.failing" },
-      { kind: "webhook", since: 0, count: 3, latest: "webhook.will_be_disabled", until: 8, isSuperseded: true },
+      {
+        kind: "webhook",
+        since: 0,
+        count: 3,
+        latest: "webhook.will_be_disabled",
+        until: 8,
+        isSuperseded: true,
+      },
     ]);
   });
 

@@ -4,13 +4,13 @@ import { expect } from "chai";
 import type { SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
-import { type Opened, openDashboard } from "./opened.ts";
 import { keepScreenshot, seriousFindings, settled } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 const CODE = "export default { name: 'Till', version: '0.0.1', props: { http: '$.interface.http' } };";
 
 describe("what waits, in the dashboard", () => {
-  let opened: Opened;
+  let opened: Visit;
   let receiver: Receiver;
   let source: SourceView;
   let webhook: string;

@@ -4,8 +4,8 @@ import { expect } from "chai";
 import type { SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
-import { type Opened, openDashboard } from "./opened.ts";
 import { keepScreenshot, seriousFindings, settled } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 const CODE = `export default {
   name: "Till",
@@ -19,7 +19,7 @@ const CODE = `export default {
 };`;
 
 describe("the page of a run", () => {
-  let opened: Opened;
+  let opened: Visit;
   let receiver: Receiver;
   let source: SourceView;
 

@@ -1,9 +1,9 @@
 import type { SourceView } from "../support/api.ts";
-import { type Opened, openDashboard } from "./opened.ts";
 import { saveAndWait } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 /** A source whose settings are shown to its signed-in owner. */
-export interface SettingsPage extends Opened {
+export interface SettingsPage extends Visit {
   source: SourceView;
   /** The source as it is stored. */
   stored(): Promise<SourceView & { secrets_set: string[]; dynamic_props_id: string | null }>;

@@ -1,11 +1,11 @@
 // runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
 
 import { expect } from "chai";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import type { Api } from "../support/api.ts";
-import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { browserOrSkip, openTab, settled, signIn, type Tab } from "./signed-in.ts";
+import { settled, type Tab } from "./signed-in.ts";
+import { openDashboard, type Visit } from "./visit.ts";
 
 const CODE = `export default { name: "Typed", version: "0.0.1",
   props: {
@@ -137,37 +137,34 @@ const FIELDS: Typed[] = [
   },
 ];
 
+async function makeOneOfEach(api: Api): Promise<Things> {
+  const source = (await api.createSource({ component_code: CODE, name: "typed" })).id;
+  const webhook = (await api.createWebhook("http://127.0.0.1:9/")).id;
+  const action_code = { component_code: ACTION };
+  const component_id = (await api.expect(201, "POST", "/components", { body: action_code })).id;
+  const action = (await api.expect(201, "POST", "/destinations", { body: { action: { component_id } } })).id;
+  const flow = (await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } })).id;
+  const query = { emitter_id: flow, listener_id: webhook };
+  const subscription = (await api.expect(200, "POST", "/subscriptions", { query })).id;
+  const keys = { app: "weather", fields: { api_key: "k" } };
+  const connection = (await api.expect(201, "POST", "/connections", { body: keys })).id;
+  return { source, webhook, action, flow, subscription, connection };
+}
+
 describe("fields that are typed into fast", () => {
-  let browser: Browser;
-  let system: System;
-  let api: Api;
+  let visit: Visit;
   let things: Things;
   let tab: Tab;
 
   before(async function () {
-    browser = await browserOrSkip(this);
-    system = await startSystem();
-    api = await system.user();
-    const source = (await api.createSource({ component_code: CODE, name: "typed" })).id;
-    const webhook = (await api.createWebhook("http://127.0.0.1:9/")).id;
-    const action_code = { component_code: ACTION };
-    const component_id = (await api.expect(201, "POST", "/components", { body: action_code })).id;
-    const action = (await api.expect(201, "POST", "/destinations", { body: { action: { component_id } } }))
-      .id;
-    const flow = (await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } })).id;
-    const query = { emitter_id: flow, listener_id: webhook };
-    const subscription = (await api.expect(200, "POST", "/subscriptions", { query })).id;
-    const keys = { app: "weather", fields: { api_key: "k" } };
-    const connection = (await api.expect(201, "POST", "/connections", { body: keys })).id;
-    things = { source, webhook, action, flow, subscription, connection };
-    const first = await openTab(browser, system);
-    await signIn(first, api);
-    tab = first;
+    visit = await openDashboard(this, {
+      prepare: async ({ api }) => {
+        things = await makeOneOfEach(api);
+      },
+    });
+    tab = visit.tab;
   });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
+  after(() => visit?.close());
 
   const textOf = async (field: Locator): Promise<string> =>
     await field.evaluate(
