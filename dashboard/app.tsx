@@ -8,7 +8,6 @@ import { focusMain } from "./lib/focus";
 import { orgId } from "./lib/shown-account";
 import { Deliveries } from "./screens/deliveries";
 import { Overview } from "./screens/overview";
-import { SignIn } from "./screens/sign-in";
 import { Sources } from "./screens/sources";
 import { LinkButton, Page } from "./ui/basics";
 import { later } from "./ui/later";
@@ -17,6 +16,8 @@ import { shortcutsWith } from "./ui/shortcuts";
 import { Failed, NothingYet } from "./ui/states";
 
 const PREFETCH_MS = 1500;
+
+const SignIn = later(async () => (await import("./screens/sign-in")).SignIn);
 
 /** Screens that a visit rarely begins with are one more file. */
 const more = (name: keyof typeof import("./screens/more")) =>

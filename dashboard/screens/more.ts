@@ -1,4 +1,7 @@
-/** Everything that is loaded when it is first shown, apart from the editor and the charts. */
+/** Everything that is loaded when it is first shown, apart from the editor and the charts; with its styles. */
+import { addStyles } from "../lib/styles";
+import styles from "../styles/later/more.css";
+
 export { Alerts } from "./alerts";
 export { NeedsAttention } from "./attention";
 export { Components } from "./components";
@@ -29,3 +32,5 @@ export { Usage } from "./usage";
 export { Webhook } from "./webhook";
 export { Webhooks } from "./webhooks";
 export { Workflows } from "./workflows";
+
+addStyles(styles);

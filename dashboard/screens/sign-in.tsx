@@ -5,9 +5,13 @@ import { ApiError, messageOf } from "../api/client";
 import { expectReturn, hasSignedOut, loadMe, me } from "../api/session";
 import { BASE } from "../lib/address";
 import { SIGN_IN_PROBLEMS } from "../lib/sign-in-problems";
+import { addStyles } from "../lib/styles";
+import styles from "../styles/later/sign-in.css";
 import { Button, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { Logo } from "../ui/icon";
+
+addStyles(styles);
 
 const PATH = `${BASE}/sign-in`;
 /** Of an address that the server remembers until the browser returns. */

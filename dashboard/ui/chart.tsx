@@ -1,6 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { addStyles } from "../lib/styles";
 import { theme } from "../lib/theme";
+import styles from "../styles/later/chart.css";
+
+addStyles(styles);
 
 export interface Series {
   label: string;

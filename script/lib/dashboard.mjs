@@ -7,6 +7,17 @@ import { UserError } from "./user-error.mjs";
 /** Below this compression saves no packet. */
 const SMALLEST_COMPRESSED = 1000;
 
+/** Style sheets of code that is loaded later come with it, as texts: the page itself names only the shell's. */
+const laterStyles = build => ({
+  name: "later-styles",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/styles\/later\/[^/]+\.css$/ }, async ({ path }) => {
+      const { outputFiles } = await build({ entryPoints: [path], bundle: true, minify: true, write: false });
+      return { contents: outputFiles[0].text, loader: "text" };
+    });
+  },
+});
+
 /**
  * Bundles the dashboard of `root` into `outDir`: `index.html`, and below `assets/` files whose names have the hash of
  * their content, each also as `.br` and `.gz`. Does nothing without a dashboard/. Throws UserError for code that can't be
@@ -33,6 +44,7 @@ export async function buildDashboard(root, outDir) {
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     metafile: true,
+    plugins: [laterStyles(build)],
     logLevel: "warning",
   }).catch(error => {
     throw new UserError(`the build of the dashboard failed: ${error.message}`);

@@ -21,7 +21,7 @@ const isTimed = process.env.DASHBOARD === "timed";
 const AIMS = isTimed ? { viewMs: 1000, grownMb: 10 } : { viewMs: 10_000, grownMb: 100 };
 const VIEWS = isTimed ? 9 : 1;
 const PAGES = isTimed ? 70 : 12;
-const SHELL_KB = 48;
+const SHELL_KB = 45;
 const THROTTLE = 4;
 
 /** Longer than an idle process waits before it collects its garbage (src/lib/collect-when-idle.ts). */
