@@ -1,4 +1,5 @@
 import {
+  acceptCompletion,
   autocompletion,
   closeBrackets,
   closeBracketsKeymap,
@@ -68,12 +69,38 @@ const look = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--accent-soft)",
   },
-  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--text)",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "8px",
+    boxShadow: "var(--shadow-2)",
+    overflow: "hidden",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": {
+    fontFamily: "var(--mono)",
+    maxHeight: "16rem",
+    maxWidth: "min(44rem, 92vw)",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": {
+    display: "flex",
+    alignItems: "baseline",
+    gap: "0.6rem",
+    padding: "4px 10px",
+  },
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": {
     backgroundColor: "var(--accent-soft)",
     color: "var(--text)",
+  },
+  ".cm-completionIcon": { flex: "none", padding: "0", color: "var(--text-3)", opacity: "1" },
+  ".cm-completionMatchedText": { color: "var(--accent)", fontWeight: "600", textDecoration: "none" },
+  ".cm-completionDetail": {
+    marginLeft: "auto",
+    overflow: "hidden",
+    color: "var(--text-2)",
+    fontFamily: "var(--font)",
+    fontStyle: "normal",
+    textOverflow: "ellipsis",
   },
   ".cm-diagnostic": { borderLeft: "3px solid var(--bad)" },
   ".cm-changedLine": { backgroundColor: "var(--good-soft) !important" },
@@ -214,6 +241,7 @@ export function Editor({
         ...historyKeymap,
         ...completionKeymap,
         ...lintKeymap,
+        { key: "Tab", run: acceptCompletion },
         indentWithTab,
       ]),
       EditorView.updateListener.of(update => {
