@@ -6,6 +6,7 @@ import { callsOf, isWebhook, type Listener } from "../api/listeners";
 import { lossesOfListener } from "../api/losses";
 import type { Resource } from "../api/resource";
 import { to } from "../lib/address";
+import { scheduleOf, scheduleText, waitFault } from "../lib/retry-schedule";
 import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Check, Form, TextField } from "../ui/form";
@@ -13,6 +14,7 @@ import { FormFault, useSending } from "../ui/form-fault";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 import { DeleteQuestion } from "./delete-question";
+import { SCHEDULE_HINT, TIMEOUT_HINT } from "./webhook-parts";
 
 const numberOf = (text: unknown): number | null => (String(text).trim() === "" ? null : Number(text));
 
@@ -22,23 +24,27 @@ const LABELS: Record<string, string> = {
   description: "Description",
   max_in_flight: "Deliveries in flight at a time",
   rate_limit_per_second: "Attempts per second",
+  retry_schedule: "Waits before retries",
+  timeout_seconds: "Seconds for an attempt",
   ordered: "In order, one at a time",
   active: "Active",
 };
 const TEXTS = ["name", "description"];
-const NUMBERS = ["max_in_flight", "rate_limit_per_second"];
+const NUMBERS = ["max_in_flight", "rate_limit_per_second", "timeout_seconds"];
 
 const fieldsOf = (listener: Listener) => ({
   ...Object.fromEntries([...TEXTS, ...NUMBERS].map(name => [name, String(listener[name as "name"] ?? "")])),
+  retry_schedule: scheduleText(listener.retry_schedule),
   ordered: listener.ordered,
   active: listener.active,
 });
 
-/** A field of a request, of what its field shows. */
-const sentOf = ([name, value]: [string, unknown]): [string, unknown] => [
-  name,
-  NUMBERS.includes(name) ? numberOf(value) : TEXTS.includes(name) ? value || null : value,
-];
+/** What a request sends for what a field shows. */
+function sent(name: string, value: unknown): unknown {
+  if (NUMBERS.includes(name)) return numberOf(value);
+  if (name === "retry_schedule") return scheduleOf(String(value));
+  return TEXTS.includes(name) ? value || null : value;
+}
 
 interface SettingsProps<One extends Listener> {
   listener: One;
@@ -72,6 +78,8 @@ export function ListenerSettings<One extends Listener>({
   useUnsaved(all.some(one => one.isChanged));
   const noun = isWebhook(listener.id) ? "webhook" : "destination";
   const label = listener.name || listener.url;
+  // It has the time of a run.
+  const isAction = "kind" in listener && listener.kind === "action";
   const calls = callsOf(listener.id);
   const save = () =>
     send(async () => {
@@ -81,7 +89,8 @@ export function ListenerSettings<One extends Listener>({
         parts: all,
         read: async () => (await calls.get(listener.id)) as One,
         write: async now => {
-          const body = { ...changes(), ...Object.fromEntries(Object.entries(own.changes).map(sentOf)) };
+          const fields = Object.entries(own.changes).map(([name, value]) => [name, sent(name, value)]);
+          const body = { ...changes(), ...Object.fromEntries(fields) };
           const saved = await calls.update(listener.id, body, asRead(now));
           lost = saved.secrets_removed;
           const shown: Listener = saved;
@@ -102,7 +111,7 @@ export function ListenerSettings<One extends Listener>({
     <div class="stack">
       <Card title="Settings">
         <Form onSend={save}>
-          <FormFault fault={fault} isShown={path => path in LABELS || isShown(path)} />
+          <FormFault fault={fault} isShown={path => (path.split(".")[0] ?? "") in LABELS || isShown(path)} />
           {all.map((edits, i) => (
             <Clashes
               key={i}
@@ -124,6 +133,13 @@ export function ListenerSettings<One extends Listener>({
             type="number"
             hint="1 to 10,000; empty for no limit."
           />
+          <TextField
+            {...text("retry_schedule")}
+            fault={waitFault(faultOf("retry_schedule"))}
+            placeholder="5s, 1m, 1h"
+            hint={SCHEDULE_HINT}
+          />
+          {!isAction && <TextField {...text("timeout_seconds")} type="number" hint={TIMEOUT_HINT} />}
           {["ordered", "active"].map(name => (
             <Check
               key={name}

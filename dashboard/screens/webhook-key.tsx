@@ -1,9 +1,30 @@
 import { useState } from "preact/hooks";
 import { VERIFY, VERIFY_ED25519 } from "../lib/verify";
 import { CopyBlock, Notice } from "../ui/basics";
+import { Select } from "../ui/form";
 
 /** How a webhook signs. */
-type Signing = "hmac" | "ed25519";
+export type Signing = "hmac" | "ed25519";
+
+const KINDS = [
+  { value: "hmac", label: "HMAC: one key on both sides" },
+  { value: "ed25519", label: "Ed25519: you have the public key only" },
+];
+
+/** How deliveries are to be signed. */
+export const SigningField = ({ value, onChange }: { value: Signing; onChange: (kind: Signing) => void }) => (
+  <Select
+    label="Signature"
+    value={value}
+    choices={KINDS}
+    onChange={kind => onChange(kind as Signing)}
+    hint={
+      value === "hmac"
+        ? "Every receiver library of Standard Webhooks verifies it."
+        : "Nobody who reads the receiver's settings can forge a delivery."
+    }
+  />
+);
 
 /** A key to verify with: a secret that the server shows this once, or the public part of a pair; and how that is done. */
 export const KeyShown = ({ signingKey, signing }: { signingKey: string; signing: Signing }) => (

@@ -13,6 +13,10 @@ export const receiverFilter = ({ q, state = "" }: Record<string, string>) => ({
   ...(state in RECEIVER_STATES && { state: state as keyof typeof RECEIVER_STATES }),
 });
 
+export const SCHEDULE_HINT =
+  "After the first, second, … failed attempt; none for no retries; empty for the server's.";
+export const TIMEOUT_HINT = "1 to 60, and at most what the server allows; empty for the server's.";
+
 export function WebhookBadge({
   webhook,
 }: {

@@ -19,7 +19,7 @@ import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { ThingSubscriptions } from "./thing-subscriptions";
 import { WebhookHeaders } from "./webhook-headers";
-import { KeyShown, Verify } from "./webhook-key";
+import { KeyShown, type Signing, SigningField, Verify } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 
 type Webhook = Schemas["Webhook"];
@@ -60,7 +60,7 @@ export function Webhook() {
             {tab === "" && <Health listener={detail} resource={resource} />}
             {tab === "deliveries" && <ListenerDeliveries id={id} />}
             {tab === "subscriptions" && <ThingSubscriptions id={id} as="listener" />}
-            {tab === "signing" && <Signing webhook={detail} />}
+            {tab === "signing" && <SigningKeys webhook={detail} resource={resource} />}
             {tab === "settings" && <Settings webhook={detail} resource={resource} />}
             {tab === "settings" && <WebhookHeaders webhook={detail} resource={resource} />}
           </>
@@ -97,14 +97,23 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
   );
 }
 
-function Signing({ webhook }: { webhook: Webhook }) {
+type Shown = Schemas["WebhookWithKey"];
+
+function SigningKeys({ webhook, resource }: { webhook: Webhook; resource: Resource<Webhook> }) {
   const [isAsking, setAsking] = useState(false);
-  const [key, setKey] = useState<string | null>(null);
-  useUnsaved(key !== null && webhook.signing === "hmac", "The key is shown only now.");
+  const [kind, setKind] = useState<Signing>(webhook.signing);
+  const [shown, setShown] = useState<Shown | null>(null);
+  useUnsaved(shown?.signing === "hmac", "The key is shown only now.");
+  const rotate = async () => {
+    const rotated = await headwater.webhooks.rotateSigningKey(webhook.id, { signing: kind });
+    const { signing_key: _, ...now } = rotated;
+    setShown(rotated);
+    resource.put(now);
+  };
   return (
     <div class="stack">
       <Card
-        title="Signing key"
+        title={webhook.signing === "hmac" ? "Signing key" : "Public key"}
         actions={
           <>
             <HelpLink topic="signing" />
@@ -114,9 +123,9 @@ function Signing({ webhook }: { webhook: Webhook }) {
           </>
         }
       >
-        {key ? (
+        {shown ? (
           <div class="stack tight">
-            <KeyShown signingKey={key} signing={webhook.signing} />
+            <KeyShown signingKey={shown.signing_key} signing={shown.signing} />
           </div>
         ) : (
           <div class="stack tight">
@@ -128,7 +137,7 @@ function Signing({ webhook }: { webhook: Webhook }) {
           </div>
         )}
       </Card>
-      {!key && (
+      {!shown && (
         <Card title="Verify a delivery">
           <Verify signing={webhook.signing} />
         </Card>
@@ -138,11 +147,10 @@ function Signing({ webhook }: { webhook: Webhook }) {
           title="Rotate the signing key?"
           action="Rotate"
           onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            setKey((await headwater.webhooks.rotateSigningKey(webhook.id)).signing_key);
-          }}
+          onConfirm={rotate}
         >
           <p>The new key is shown once. The old one signs too for 24 hours.</p>
+          <SigningField value={kind} onChange={setKind} />
         </Confirm>
       )}
     </div>

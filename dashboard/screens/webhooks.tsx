@@ -1,7 +1,4 @@
-import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import { readWebhookTotals } from "../api/calls";
-import type { Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
@@ -10,13 +7,10 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration, successRate } from "../lib/format";
 import { Button, Time } from "../ui/basics";
-import { Dialog } from "../ui/dialog";
-import { Form, TextField } from "../ui/form";
-import { FormFault, useSending } from "../ui/form-fault";
 import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
-import { KeyShown } from "./webhook-key";
+import { NewWebhook } from "./new-webhook";
 import { RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
 
 /** The webhooks of the account, each with its success and its slow responses of the last 24 hours. */
@@ -105,58 +99,5 @@ export function Webhooks() {
     >
       {filters.query.new === "1" && <NewWebhook onClose={() => filters.set({ new: undefined })} />}
     </ListScreen>
-  );
-}
-
-function NewWebhook({ onClose }: { onClose: () => void }) {
-  const { route } = useLocation();
-  const [url, setUrl] = useState("");
-  const [name, setName] = useState("");
-  const { fault, faultOf, send } = useSending();
-  const [created, setCreated] = useState<Schemas["WebhookWithKey"] | null>(null);
-  const create = () =>
-    send(async () => {
-      setCreated(await inAccount().webhooks.create({ url: url.trim(), ...(name && { name }) }));
-    });
-  if (created) {
-    return (
-      <Dialog hasSecret title="Keep this signing key" onClose={() => route(to(`/webhooks/${created.id}`))}>
-        <KeyShown signingKey={created.signing_key} signing={created.signing} />
-        <div class="row end">
-          <Button kind="primary" onClick={() => route(to(`/webhooks/${created.id}`))}>
-            I have kept it
-          </Button>
-        </div>
-      </Dialog>
-    );
-  }
-  return (
-    <Dialog title="New webhook" onClose={onClose}>
-      <Form onSend={create}>
-        <FormFault fault={fault} isShown={path => path === "url" || path === "name"} />
-        <TextField
-          label="Address"
-          type="url"
-          placeholder="https://example.com/hook"
-          isRequired
-          value={url}
-          onInput={setUrl}
-          fault={faultOf("url")}
-        />
-        <TextField
-          label="Name"
-          value={name}
-          onInput={setName}
-          fault={faultOf("name")}
-          hint="Shown in lists; the address if empty."
-        />
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary">
-            Create webhook
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
   );
 }

@@ -97,7 +97,7 @@ const FIELDS: Typed[] = [
     field: labelled("Count (optional)"),
     keys: "123456789",
   },
-  ...["Address", "Name", "Description"].map(label => ({
+  ...["Address", "Name", "Description", "Waits before retries"].map(label => ({
     what: `the field ${label} of a webhook's settings`,
     path: ({ webhook }: Things) => `/webhooks/${webhook}/settings`,
     field: labelled(label),
