@@ -1,3 +1,4 @@
+import { type Template, type TemplatePart, templateParts, valueAt } from "../lib/template-parts.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { PropFault } from "./check-value.ts";
 
@@ -24,9 +25,6 @@ export class TemplateError extends Error {
   }
 }
 
-/** Of a text: a part of it as it is, or a template, whose path is null if it is not one. */
-type Part = string | { text: string; path: string[] | null };
-
 const MAX_TEMPLATES = LIMITS.templates.value;
 
 /** Templates in the props of actions (docs/actions.md). */
@@ -35,12 +33,6 @@ const OF_ACTIONS: TemplateRules = {
   how: "must be the path of a value, such as {{event.user.name}} or {{context.ts}}",
   maxBytes: LIMITS.propValueBytes.value,
 };
-
-/** `\{{`, a template, or `{{` that nothing closes. A name in brackets may hold braces. */
-const TOKEN = /\\\{\{|\{\{((?:"(?:[^"\\]|\\.)*"|[^{}"])*)\}\}|\{\{/g;
-/** `.name`, `[0]`, `["any text"]` */
-const STEP = /\.([\w$-]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
-const ROOT = /^(?:steps\.trigger\.)?(\w+)(?![\w$-])/;
 
 const ESCAPE = 'write \\{{ for the characters "{{" themselves';
 
@@ -88,7 +80,7 @@ export function fillTemplates(
   rules: TemplateRules = OF_ACTIONS,
 ): unknown {
   let left = rules.maxBytes;
-  const find = ({ path, text }: Exclude<Part, string>, at: string): unknown => {
+  const find = ({ path, text }: Template, at: string): unknown => {
     const found = path === null ? undefined : valueAt(scope, path);
     if (found === undefined) throw new TemplateError(at, `${text} is absent from this event`);
     left -= Buffer.byteLength(JSON.stringify(found));
@@ -112,69 +104,19 @@ function asText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Follows what is in the event's JSON only, so that no path leads to anything else; undefined if it is absent. */
-function valueAt(scope: TemplateScope, path: string[]): unknown {
-  let value: unknown = scope;
-  for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    if (Array.isArray(value) && step === "length") return undefined;
-    value = (value as Record<string, unknown>)[step];
-  }
-  return value;
-}
-
 /** Returns the value with each text that has `{{` replaced, at any depth; keys stay as they are. */
 function replaceTexts(
   value: unknown,
   path: string,
-  replace: (parts: Part[], path: string) => unknown,
+  replace: (parts: TemplatePart[], path: string) => unknown,
   rules: TemplateRules,
 ): unknown {
-  if (typeof value === "string") return value.includes("{{") ? replace(partsOf(value, rules), path) : value;
+  if (typeof value === "string")
+    return value.includes("{{") ? replace(templateParts(value, rules.roots), path) : value;
   if (Array.isArray(value)) return value.map((one, i) => replaceTexts(one, `${path}[${i}]`, replace, rules));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([key, one]) => {
     return [key, replaceTexts(one, `${path}.${key}`, replace, rules)] as const;
   });
   return Object.fromEntries(entries);
-}
-
-function partsOf(text: string, rules: TemplateRules): Part[] {
-  const parts: Part[] = [];
-  let from = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    const [token, inside] = match;
-    if (match.index > from) parts.push(text.slice(from, match.index));
-    if (token === "\\{{") parts.push("{{");
-    else parts.push({ text: token, path: inside === undefined ? null : pathOf(inside.trim(), rules) });
-    from = match.index + token.length;
-  }
-  if (from < text.length) parts.push(text.slice(from));
-  return parts;
-}
-
-/** Returns the steps of a path, one of the roots first; null if it is not a path. */
-function pathOf(text: string, { roots }: TemplateRules): string[] | null {
-  const root = ROOT.exec(text);
-  if (!root || !roots.includes(root[1] as string)) return null;
-  const steps = [root[1] as string];
-  const step = new RegExp(STEP);
-  step.lastIndex = root[0].length;
-  while (step.lastIndex < text.length) {
-    const found = step.exec(text);
-    if (!found) return null;
-    const [, name, index, quoted] = found;
-    const key = name ?? index ?? parseText(quoted as string);
-    if (key === null) return null;
-    steps.push(key);
-  }
-  return steps;
-}
-
-function parseText(quoted: string): string | null {
-  try {
-    return JSON.parse(quoted) as string;
-  } catch {
-    return null;
-  }
 }
