@@ -230,12 +230,16 @@ export function Editor({
       colours,
       EditorView.contentAttributes.of({
         "aria-label": label,
+        // It can have the focus anyway; what checks keyboards does not know that.
+        tabindex: "0",
         ...(!isReadOnly && { "aria-description": "Escape, then Tab, leaves the editor." }),
       }),
       EditorView.domEventHandlers({ beforeinput: replaceSelection }),
       EditorState.readOnly.of(isReadOnly),
       // Escape, then Tab leaves the editor by keyboard.
       keymap.of([
+        // What it runs is for the screen to know: here it would be a new line.
+        { key: "Mod-Enter", run: () => true },
         ...closeBracketsKeymap,
         ...defaultKeymap,
         ...historyKeymap,

@@ -73,8 +73,7 @@ function whatHappened({ latest: { type, details, message } }: Problem): Componen
     case "webhook.will_be_disabled":
       return (
         <>
-          Every attempt fails{cause}; it will be disabled{" "}
-          <Time ms={Number(details.will_be_disabled_at_ms)} />
+          Every attempt fails{cause}; it will be disabled <Time ms={Number(details.will_be_disabled_at_ms)} />
         </>
       );
     case "webhook.disabled":

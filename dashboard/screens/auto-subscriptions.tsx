@@ -37,8 +37,8 @@ export function AutoSubscriptionsCard() {
         {({ data, page_info }) =>
           data.length === 0 ? (
             <p class="card-body muted">
-              One of these subscribes a listener to the errors or the logs of each source and workflow that is made
-              from then on.
+              One of these subscribes a listener to the errors or the logs of each source and workflow that is
+              made from then on.
             </p>
           ) : (
             <>
@@ -93,8 +93,8 @@ export function AutoSubscriptionsCard() {
           }}
         >
           <p>
-            Sources and workflows that are made from then on get none by it; the subscriptions that it has made
-            stay.
+            Sources and workflows that are made from then on get none by it; the subscriptions that it has
+            made stay.
           </p>
         </Confirm>
       )}
@@ -127,7 +127,11 @@ function NewAutoSubscription({ onClose, onMade }: { onClose: () => void; onMade:
           choices={CHANNELS}
           onChange={value => setChannel(value as Channel)}
         />
-        <Field label="To" hint="A webhook, a destination, a source or a workflow." fault={faultOf("listener_id")}>
+        <Field
+          label="To"
+          hint="A webhook, a destination, a source or a workflow."
+          fault={faultOf("listener_id")}
+        >
           {props => (
             <ThingField
               {...props}

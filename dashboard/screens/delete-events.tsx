@@ -61,8 +61,8 @@ export function DeleteEvents({ sourceId, row, onClose, onDeleted }: DeleteEvents
         )
       }
     >
-      Nothing that was delivered is taken back, and what a delivery still has to send is kept until it has ended. A
-      deleted event can't be replayed.
+      Nothing that was delivered is taken back, and what a delivery still has to send is kept until it has
+      ended. A deleted event can't be replayed.
     </DeleteQuestion>
   );
 }

@@ -21,7 +21,7 @@ export const DeleteSubscription = ({ id, onClose, onDeleted }: DeleteSubscriptio
       onDeleted();
     }}
   >
-    Its listener receives no further event by it. What was delivered stays so. A new subscription carries what is
-    emitted from then on.
+    Its listener receives no further event by it. What was delivered stays so. A new subscription carries what
+    is emitted from then on.
   </DeleteQuestion>
 );

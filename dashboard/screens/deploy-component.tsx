@@ -54,7 +54,11 @@ function DeployForm({ component }: { component: Component }) {
       const settings = { component_id: component.id, ...form.whole() };
       const { id } = isAction
         ? await destinations.create({ action: settings, name: name || component.name })
-        : await sources.create({ ...settings, ...(name && { name }), ...(isSilent && { emit_on_deploy: false }) });
+        : await sources.create({
+            ...settings,
+            ...(name && { name }),
+            ...(isSilent && { emit_on_deploy: false }),
+          });
       toast("Deployed.", "good");
       route(to(isAction ? `/destinations/${id}` : `/sources/${id}`));
     });

@@ -4,7 +4,9 @@ import { inAccount } from "../api/session";
 import type { Fault } from "../editor/editor";
 import { to } from "../lib/address";
 import { counted, duration } from "../lib/format";
-import { Badge, Button, Card, Notice, Time, type Tone } from "../ui/basics";
+import { useRunKey } from "../lib/run-key";
+import { Badge, Button, Notice, Time, type Tone } from "../ui/basics";
+import { Pane } from "../ui/dock";
 import { Field, TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
 import { LogLines } from "../ui/log-lines";
@@ -24,7 +26,7 @@ export function faultsOf(error: unknown): Fault[] {
 type Tried = Schemas["FunctionTest"]["results"][number];
 type Subscription = Schemas["Subscription"];
 
-interface TrialProps {
+interface TrialOf {
   code: string;
   subscription: Subscription;
   /** What is wrong with this code: why it is not accepted, or with what it failed on events. */
@@ -39,7 +41,7 @@ interface Outcome {
 }
 
 /** Tries a function on the last events of the emitter, or on an event of the reader's: what is sent, and what is not. */
-export function FunctionTrial({ code, subscription, onTried }: TrialProps) {
+export function useFunctionTrial({ code, subscription, onTried }: TrialOf) {
   const { emitter_id, event_name, filter } = subscription;
   const isOneEmitter = !emitter_id.endsWith("*") && !emitter_id.startsWith("o_");
   const [emitter, setEmitter] = useState(isOneEmitter ? emitter_id : "");
@@ -69,33 +71,52 @@ export function FunctionTrial({ code, subscription, onTried }: TrialProps) {
       onTried(code, faults);
     }
   };
-  return (
-    <Card title="Try it">
-      <div class="stack tight">
-        {!isOneEmitter && (
-          <Field label="Events of" hint="A source or a workflow; a name from the list, or an id.">
-            {props => <ThingField {...props} kinds={["dc", "p"]} value={emitter} onChange={setEmitter} />}
-          </Field>
-        )}
-        <TextField
-          label="Event of your own"
-          isLong
-          rows={3}
-          value={own}
-          onInput={setOwn}
-          hint="JSON; empty for the last 10 events of the channel. Nothing is sent."
-        />
-        <div class="row">
-          <Button icon="play" isDisabled={emitter === ""} onClick={attempt}>
-            Try
-          </Button>
-        </div>
-        {fault && <Notice tone="bad">{fault}</Notice>}
-        {outcome && <Results outcome={outcome} />}
-      </div>
-    </Card>
-  );
+  const isReady = emitter !== "";
+  useRunKey(() => isReady && attempt());
+  return { isOneEmitter, emitter, setEmitter, own, setOwn, isReady, attempt, fault, outcome };
 }
+
+type Trial = ReturnType<typeof useFunctionTrial>;
+
+/** Which events a function is tried on, and what starts that. */
+export const FunctionTryPane = ({
+  trial: { isOneEmitter, emitter, setEmitter, own, setOwn, isReady, attempt },
+}: {
+  trial: Trial;
+}) => (
+  <Pane title="Try it">
+    <div class="stack tight">
+      <div class="row">
+        <Button icon="play" isDisabled={!isReady} onClick={attempt}>
+          Try
+        </Button>
+        <kbd>Ctrl Enter</kbd>
+      </div>
+      {!isOneEmitter && (
+        <Field label="Events of" hint="A source or a workflow; a name from the list, or an id.">
+          {props => <ThingField {...props} kinds={["dc", "p"]} value={emitter} onChange={setEmitter} />}
+        </Field>
+      )}
+      <TextField
+        label="Event of your own"
+        isLong
+        rows={3}
+        value={own}
+        onInput={setOwn}
+        hint="JSON; empty for the last 10 events of the channel. Nothing is sent."
+      />
+    </div>
+  </Pane>
+);
+
+/** What a function made of them. */
+export const FunctionResultPane = ({ trial: { fault, outcome } }: { trial: Trial }) => (
+  <Pane title="Result">
+    {fault && <Notice tone="bad">{fault}</Notice>}
+    {outcome && <Results outcome={outcome} />}
+    {!fault && !outcome && <p class="muted">Each event before and after. Nothing is sent.</p>}
+  </Pane>
+);
 
 function Results({ outcome: { results, leftOut, emitter } }: { outcome: Outcome }) {
   const sent = results.filter(one => !one.error && !one.dropped && !leftOut.has(one.event_id ?? ""));

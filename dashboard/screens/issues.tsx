@@ -92,7 +92,10 @@ export function Issues() {
           label: true,
           cell: row => (
             <>
-              <a href={to(`/deliveries/${row.last_delivery_id}`)} title="The delivery, with the run of its event">
+              <a
+                href={to(`/deliveries/${row.last_delivery_id}`)}
+                title="The delivery, with the run of its event"
+              >
                 <Time ms={row.last_seen_ms} />
               </a>
               <div class="sub nowrap">

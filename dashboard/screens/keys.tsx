@@ -103,7 +103,8 @@ export function Keys() {
           }}
         >
           <p>
-            It can't be brought back: programs that use it get 401 from now on, and sessions that began with it end.
+            It can't be brought back: programs that use it get 401 from now on, and sessions that began with
+            it end.
           </p>
           {revoked.id === currentKey && (
             <Notice tone="warn">It is the key of this session: you will be signed out.</Notice>

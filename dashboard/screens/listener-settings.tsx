@@ -174,8 +174,8 @@ export function ListenerSettings<One extends Listener>({
             route(to(`/${noun}s`));
           }}
         >
-          It can't be brought back: a new {noun} has another id{isWebhook(listener.id) && " and another key"}. To
-          stop it for a while, switch it off.
+          It can't be brought back: a new {noun} has another id{isWebhook(listener.id) && " and another key"}.
+          To stop it for a while, switch it off.
         </DeleteQuestion>
       )}
     </div>

@@ -98,9 +98,7 @@ const isFiltered = (box: Box) =>
 
 function curve(side: Side, y: number, middle: number): string {
   const [from, to] =
-    side === "from"
-      ? [BOX.width, (WIDTH - BOX.width) / 2]
-      : [(WIDTH + BOX.width) / 2, WIDTH - BOX.width];
+    side === "from" ? [BOX.width, (WIDTH - BOX.width) / 2] : [(WIDTH + BOX.width) / 2, WIDTH - BOX.width];
   const bend = (from + to) / 2;
   const [start, end] = side === "from" ? [y, middle] : [middle, y];
   return `M${from} ${start}C${bend} ${start} ${bend} ${end} ${to} ${end}`;
@@ -139,7 +137,8 @@ function BoxLink({ box, x, y, troubled, address }: BoxLinkProps) {
   );
 }
 
-const nameOf = ({ id, name }: Neighbour) => (id.endsWith("*") ? `All ${nounOf(id.split("_")[0] ?? "")}s` : (name ?? id));
+const nameOf = ({ id, name }: Neighbour) =>
+  id.endsWith("*") ? `All ${nounOf(id.split("_")[0] ?? "")}s` : (name ?? id);
 
 function textOf(box: Box): string {
   if (box.type === "thing") return nameOf(box.neighbour);

@@ -51,7 +51,10 @@ export function ConnectionMap() {
   const filters = useFilters(["node"]);
   const { node = "" } = filters.query;
   return (
-    <Page title="Map" about="What is connected to what: sources and workflows, and who receives their events.">
+    <Page
+      title="Map"
+      about="What is connected to what: sources and workflows, and who receives their events."
+    >
       <search class="filters">
         <ThingField
           aria-label="Thing in the middle"
@@ -160,7 +163,8 @@ function Around({ node }: { node: string }) {
           from: boxesOf(neighboursOf(links.from, "emitter"), opened("from")),
           to: boxesOf(neighboursOf(links.to, "listener"), opened("to")),
         };
-        const named = rows.find(row => row.emitter_id === node)?.emitter_name ??
+        const named =
+          rows.find(row => row.emitter_id === node)?.emitter_name ??
           rows.find(row => row.listener_id === node)?.listener_name;
         const left = links.totals.from + links.totals.to - rows.length;
         return (

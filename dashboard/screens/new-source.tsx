@@ -5,17 +5,19 @@ import { askCode, given, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
-import { Button, Card, Page } from "../ui/basics";
+import { Button, Page } from "../ui/basics";
+import { Dock, Pane } from "../ui/dock";
 import { Select, TextField } from "../ui/form";
-import { HelpLink } from "../ui/help-link";
 import { FormFault, useSending } from "../ui/form-fault";
+import { HelpLink } from "../ui/help-link";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
+import { About, useDescription } from "./description";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propFaults } from "./prop-form";
-import { Editor } from "./source-code";
 import { SilentCheck } from "./silent-check";
-import { About, TryRun, useDescription, useRunFault } from "./try-run";
+import { Editor } from "./source-code";
+import { ResultPane, TryPane, useRunFault, useTrial } from "./try-run";
 
 const TIMER_CODE = `export default {
   name: "Heartbeat",
@@ -85,83 +87,84 @@ export function NewSource() {
     component?.additional_props ? asker : null,
     { id: null, props: [] },
   );
+  const trial = useTrial({
+    code: whole,
+    values: known(given(values), component ? made.props : null),
+    onRan: setRan,
+  });
+  const choose = (next: string) =>
+    leaveThen(() => {
+      filters.set({ template: next });
+      setCode(TEMPLATES[next] ?? HELLO_CODE);
+      trial.reset();
+    });
   const faults = propFaults(fault);
   return (
     <Page
       title="New source"
       crumbs={<a href={to("/sources")}>Sources</a>}
       about="Write it here, try it, and deploy it. npm imports work; their versions are pinned."
-      actions={
-        <Button kind="primary" icon="zap" onClick={deploy}>
-          Deploy
-        </Button>
-      }
     >
-      <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />
-      <div class="columns wide-left">
-        <section class="card">
-          <div class="card-head">
-            <h2>Code</h2>
-            <HelpLink topic="component" />
-            <Select
-              label="Template"
-              isBare
-              value={template}
-              choices={[
-                { value: "http", label: "Example: HTTP request" },
-                { value: "timer", label: "Example: timer" },
-                { value: "poll", label: "Example: poll an API" },
-              ]}
-              onChange={next =>
-                leaveThen(() => {
-                  filters.set({ template: next });
-                  setCode(TEMPLATES[next] ?? HELLO_CODE);
-                })
-              }
-            />
-          </div>
-          <Editor
-            label="Code of the component"
-            value={code}
-            onChange={setCode}
-            check={text => check(codeOf(text))}
-            faults={runFaults}
-          />
-        </section>
-        <div class="stack">
-          <Card title="Configuration">
-            <div class="form">
-              <TextField
-                label="Name"
-                value={name}
-                onInput={setName}
-                fault={faultOf("name")}
-                hint="Empty: the name in the code."
+      <Dock
+        code={
+          <>
+            <div class="card-head">
+              <h2>Code</h2>
+              <HelpLink topic="component" />
+              <Select
+                label="Template"
+                isBare
+                value={template}
+                choices={[
+                  { value: "http", label: "Example: HTTP request" },
+                  { value: "timer", label: "Example: timer" },
+                  { value: "poll", label: "Example: poll an API" },
+                ]}
+                onChange={choose}
               />
-              {component && (
-                <PropForm
-                  props={made.props}
-                  remote={{ asker, soFar: { values: given(values), dynamicPropsId: made.id } }}
-                  values={values}
-                  faults={faults}
-                  stored={null}
-                  onChange={(prop, value) => setValues(latest => ({ ...latest, [prop]: value }))}
-                />
-              )}
-              {component?.additional_props && <MadeState made={made} />}
-              <SilentCheck isSilent={isSilent} onChange={setSilent} />
+              <Button kind="primary" isSmall icon="zap" onClick={deploy}>
+                Deploy
+              </Button>
             </div>
-          </Card>
-          <About described={described} />
-          <TryRun
-            key={template}
-            code={whole}
-            values={known(given(values), component ? made.props : null)}
-            hasSample={described?.component?.sample_emit ?? false}
-            onRan={setRan}
-          />
-        </div>
-      </div>
+            <Editor
+              label="Code of the component"
+              value={code}
+              onChange={setCode}
+              check={text => check(codeOf(text))}
+              faults={runFaults}
+            />
+            <About described={described}>
+              <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />
+            </About>
+          </>
+        }
+      >
+        <TryPane trial={trial} hasSample={component?.sample_emit ?? false} />
+        <ResultPane trial={trial} />
+        <Pane title="Configuration">
+          <div class="form">
+            <TextField
+              label="Name"
+              value={name}
+              onInput={setName}
+              fault={faultOf("name")}
+              hint="Empty: the name in the code."
+            />
+            {component && (
+              <PropForm
+                props={made.props}
+                remote={{ asker, soFar: { values: given(values), dynamicPropsId: made.id } }}
+                values={values}
+                faults={faults}
+                stored={null}
+                onChange={(prop, value) => setValues(latest => ({ ...latest, [prop]: value }))}
+              />
+            )}
+            {component?.additional_props && <MadeState made={made} />}
+            <SilentCheck isSilent={isSilent} onChange={setSilent} />
+          </div>
+        </Pane>
+      </Dock>
     </Page>
   );
 }

@@ -70,7 +70,10 @@ function momentsOf(run: Run): Moment[] {
       };
     }),
   ];
-  return moments.map((moment, i) => ({ moment, i })).sort((a, b) => a.moment.at - b.moment.at || a.i - b.i).map(({ moment }) => moment);
+  return moments
+    .map((moment, i) => ({ moment, i }))
+    .sort((a, b) => a.moment.at - b.moment.at || a.i - b.i)
+    .map(({ moment }) => moment);
 }
 
 /** More moments than these are shown on request. */

@@ -66,11 +66,7 @@ const Parts = ({ run }: { run: Detail }) => (
       {run.error && (
         <Card title="Error">
           {run.error_event ? (
-            <RunError
-              event={run.error_event.event}
-              sourceId={run.source_id}
-              errorId={run.error_event.id}
-            />
+            <RunError event={run.error_event.event} sourceId={run.source_id} errorId={run.error_event.id} />
           ) : (
             <pre class="response fault">{`${run.error.code}: ${run.error.message}`}</pre>
           )}
@@ -94,9 +90,7 @@ const Parts = ({ run }: { run: Detail }) => (
             }))}
           />
         ) : (
-          <p class="muted">
-            It logged nothing, or its lines are no longer among the last 100 of its source.
-          </p>
+          <p class="muted">It logged nothing, or its lines are no longer among the last 100 of its source.</p>
         )}
       </Card>
       <Card title="Input">

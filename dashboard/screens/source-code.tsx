@@ -7,6 +7,7 @@ import type { EditorProps } from "../editor/editor";
 import { useFilters } from "../lib/address";
 import { fileInStack } from "../lib/stack";
 import { Button, Notice } from "../ui/basics";
+import { Dock } from "../ui/dock";
 import { Check } from "../ui/form";
 import { HelpLink } from "../ui/help-link";
 import { later } from "../ui/later";
@@ -14,7 +15,8 @@ import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 import { PartNotice, useFile, withFile } from "./component-files";
-import { About, TryRun, useDescription, useRunFault } from "./try-run";
+import { About, useDescription } from "./description";
+import { ResultPane, TryPane, useRunFault, useTrial, ValuesPane } from "./try-run";
 
 export const Editor = later<EditorProps>(async () => (await import("../editor/editor")).Editor);
 
@@ -65,6 +67,8 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
   const [fault, setFault] = useState("");
   const { input } = query;
   const failed = useResource(async () => (input ? await failedInput(source.id, input) : undefined), [input]);
+  const values = withoutEndpoints(source.configured_props);
+  const trial = useTrial({ code, values, event: failed.data, onRan: setRan });
   const isChanged = !isSameCode(code, base.code);
   // What is deployed from here is loaded a moment later.
   const isOther = deployed.id !== base.id && deployed.id === source.component_id;
@@ -91,7 +95,6 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
   };
   return (
     <div class="stack">
-      {fault && <Notice tone="bad">{fault}</Notice>}
       {base.isPart && <PartNotice />}
       {query.of && query.of !== base.id && (
         <Notice>Other code was deployed since that run: the line may be another one.</Notice>
@@ -111,42 +114,36 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
           </div>
         </Notice>
       )}
-      <div class="columns wide-left">
-        <section class="card">
-          <div class="card-head">
-            <h2>Code</h2>
-            <HelpLink topic="component" />
-            {field}
-            <Check label="Show changes" isOn={hasDiff} onChange={setDiff} />
-            <Button kind="primary" isSmall icon="zap" isDisabled={!isChanged} onClick={deploy}>
-              Deploy
-            </Button>
-          </div>
-          <Editor
-            key={file}
-            label="Code of the component"
-            value={text}
-            onChange={now => setCode(latest => withFile(latest, file, now))}
-            check={now => check(withFile(code, file, now), file)}
-            faults={shownFaults}
-            line={shownLine}
-            original={hasDiff ? (deployed.code.files[file] ?? "") : undefined}
-          />
-        </section>
-        <div class="stack">
-          <About described={described} />
-          {!failed.isLoading && (
-            <TryRun
-              code={code}
-              values={withoutEndpoints(source.configured_props)}
-              props={described?.component?.configurable_props ?? []}
-              hasSample={described?.component?.sample_emit ?? false}
-              event={failed.data}
-              onRan={setRan}
+      <Dock
+        code={
+          <>
+            <div class="card-head">
+              <h2>Code</h2>
+              <HelpLink topic="component" />
+              {field}
+              <Check label="Show changes" isOn={hasDiff} onChange={setDiff} />
+              <Button kind="primary" isSmall icon="zap" isDisabled={!isChanged} onClick={deploy}>
+                Deploy
+              </Button>
+            </div>
+            <Editor
+              key={file}
+              label="Code of the component"
+              value={text}
+              onChange={now => setCode(latest => withFile(latest, file, now))}
+              check={now => check(withFile(code, file, now), file)}
+              faults={shownFaults}
+              line={shownLine}
+              original={hasDiff ? (deployed.code.files[file] ?? "") : undefined}
             />
-          )}
-        </div>
-      </div>
+            <About described={described}>{fault && <Notice tone="bad">{fault}</Notice>}</About>
+          </>
+        }
+      >
+        <TryPane trial={trial} hasSample={described?.component?.sample_emit ?? false} />
+        <ResultPane trial={trial} />
+        <ValuesPane trial={trial} props={described?.component?.configurable_props ?? []} values={values} />
+      </Dock>
     </div>
   );
 }

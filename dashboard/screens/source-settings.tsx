@@ -175,8 +175,8 @@ function DeleteSource({ source }: { source: Detail }) {
             route(to("/sources"));
           }}
         >
-          Its address, its memory (<code>db</code>) and its secrets can't be brought back; its component stays. To
-          stop it for a while, switch it off.
+          Its address, its memory (<code>db</code>) and its secrets can't be brought back; its component
+          stays. To stop it for a while, switch it off.
         </DeleteQuestion>
       )}
     </>

@@ -6,8 +6,8 @@ import { to } from "../lib/address";
 import { Badge, Button, Notice, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Dialog } from "../ui/dialog";
-import { HelpLink } from "../ui/help-link";
 import { Field, Form, TextField } from "../ui/form";
+import { HelpLink } from "../ui/help-link";
 import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
 

@@ -12,13 +12,14 @@ import { counted } from "../lib/format";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
+import { Dock } from "../ui/dock";
 import { HelpLink } from "../ui/help-link";
 import { LogLines } from "../ui/log-lines";
 import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
-import { FunctionTrial, faultsOf } from "./function-trial";
+import { FunctionResultPane, FunctionTryPane, faultsOf, useFunctionTrial } from "./function-trial";
 import { Editor } from "./source-code";
 
 type Subscription = Schemas["Subscription"];
@@ -128,6 +129,11 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
   /** What a request found wrong, and in which code. */
   const [found, setFound] = useState<{ code: string; faults: Fault[] } | null>(null);
   useUnsaved(edits.isChanged);
+  const trial = useFunctionTrial({
+    code,
+    subscription,
+    onTried: (tried, faults) => setFound({ code: tried, faults }),
+  });
   const { last_function_error: last } = subscription;
   const faults = useMemo(() => {
     if (found?.code === code) return found.faults;
@@ -156,11 +162,10 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
   };
   return (
     <div class="stack">
-      {fault && <Notice tone="bad">{fault}</Notice>}
       <Clashes edits={edits} stored={subscription} labelOf={() => "The function"} />
-      <div class="columns wide-left">
-        <div class="stack">
-          <section class="card">
+      <Dock
+        code={
+          <>
             <div class="card-head">
               <h2>Function</h2>
               <HelpLink topic="function" />
@@ -183,18 +188,19 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
               check={checkNothing}
               faults={faults}
             />
-          </section>
-          <Failures subscription={subscription} />
-        </div>
-        <div class="stack">
-          <Facts subscription={subscription} />
-          <FunctionTrial
-            code={code}
-            subscription={subscription}
-            onTried={(tried, faults) => setFound({ code: tried, faults })}
-          />
-        </div>
-      </div>
+            {fault && (
+              <div class="card-foot">
+                <Notice tone="bad">{fault}</Notice>
+              </div>
+            )}
+          </>
+        }
+      >
+        <FunctionTryPane trial={trial} />
+        <FunctionResultPane trial={trial} />
+      </Dock>
+      <Failures subscription={subscription} />
+      <Facts subscription={subscription} />
       {isRemoving && (
         <Confirm
           title="Remove the function?"
@@ -206,9 +212,7 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
             toast("The function is removed.", "good");
           }}
         >
-          <p>
-            Its code is gone for good. Deliveries that have not been through it are sent as they are.
-          </p>
+          <p>Its code is gone for good. Deliveries that have not been through it are sent as they are.</p>
         </Confirm>
       )}
     </div>

@@ -4,26 +4,17 @@ import { type Code, codeBody, isSameCode } from "../api/code";
 import type { Values } from "../api/configure";
 import { inAccount } from "../api/session";
 import { duration } from "../lib/format";
-import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
+import { useRunKey } from "../lib/run-key";
+import { Badge, Button, CopyBlock, Notice } from "../ui/basics";
+import { Pane } from "../ui/dock";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
 import { LogLines } from "../ui/log-lines";
-import { Prose } from "../ui/prose";
+import { placed } from "./description";
 import { PropForm } from "./prop-form";
 
-/** What the code in an editor is, as it was checked last. `check` is for the editor. */
-export function useDescription() {
-  const [described, setDescribed] = useState<Described | null>(null);
-  const latest = useRef<Code | null>(null);
-  const check = async (code: Code, file = "") => {
-    latest.current = code;
-    const found = await inAccount().components.describe(codeBody(code));
-    // Code that can't be parsed is described in no time, and what was there before it may come later.
-    if (latest.current === code) setDescribed(found);
-    return found.errors.filter(error => (error.file ?? code.entry) === file);
-  };
-  return { described, check };
-}
+type Prop = Schemas["ConfigurableProp"];
+type Tried = Schemas["TriedCode"];
 
 /** The fault of the last run of this code, for the editor; none as soon as the code is another. */
 export function useRunFault(code: Code, file = "") {
@@ -44,14 +35,79 @@ interface Ran {
 }
 
 /** An event to begin with: what a timer gives where the code has one and no endpoint, else a request. */
-const exampleFor = ({ files }: Code): string =>
-  JSON.stringify(files).includes("$.interface.timer") && !JSON.stringify(files).includes("$.interface.http")
+function exampleFor({ files }: Code): string {
+  const has = (type: string) => Object.values(files).some(text => text.includes(type));
+  return has("$.interface.timer") && !has("$.interface.http")
     ? '{ "timestamp": 1795480440, "interval_seconds": 60 }'
     : '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
+}
 
-type Prop = Schemas["ConfigurableProp"];
-type Described = Schemas["DescribedCode"];
-type Tried = Schemas["TriedCode"];
+interface TrialOf {
+  code: Code;
+  values: Values;
+  /** The event to begin with, such as one on which a run failed. */
+  event?: unknown;
+  onRan: (ran: Ran) => void;
+}
+
+/** Runs code once in the sandbox without storing anything, with the values of the form and an event of the reader's. */
+export function useTrial({ code, values, event: first, onRan }: TrialOf) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const [added, setAdded] = useState<Values>({});
+  const [isRunning, setRunning] = useState(false);
+  const [result, setResult] = useState<Tried | null>(null);
+  const [fault, setFault] = useState("");
+  const runs = useRef(0);
+  // Until it is typed, it is that of the code as it is.
+  const event = typed ?? (first === undefined ? exampleFor(code) : JSON.stringify(first, null, 2));
+  const clear = () => {
+    setResult(null);
+    setFault("");
+  };
+  const run = async (isSample = false) => {
+    runs.current += 1;
+    const own = runs.current;
+    /** The run that began last is shown, whichever ends last. */
+    const isShown = () => own === runs.current;
+    clear();
+    setRunning(true);
+    try {
+      const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
+      const tried = await inAccount().components.try({
+        ...codeBody(code),
+        configured_props: { ...added, ...values },
+        ...(isSample ? { sample_emit: true } : { event: parsed }),
+      });
+      if (!isShown()) return;
+      setResult(tried);
+      onRan({ code, error: tried.error });
+    } catch (error) {
+      if (isShown()) setFault(messageOf(error));
+    } finally {
+      if (isShown()) setRunning(false);
+    }
+  };
+  useRunKey(() => run());
+  return {
+    event,
+    setEvent: setTyped,
+    added,
+    add: (name: string, value: unknown) => setAdded(latest => ({ ...latest, [name]: value })),
+    run,
+    isRunning,
+    result,
+    fault,
+    /** For other code: what was typed and what came of it are gone. */
+    reset: () => {
+      runs.current += 1;
+      setTyped(null);
+      setRunning(false);
+      clear();
+    },
+  };
+}
+
+type Trial = ReturnType<typeof useTrial>;
 
 /** Whether a run needs a value that is not known: the dashboard never gets a secret that is set. */
 const isUnknown = (prop: Prop, values: Values) =>
@@ -62,117 +118,110 @@ const isUnknown = (prop: Prop, values: Values) =>
   !prop.type.startsWith("$.") &&
   prop.type !== "alert";
 
-interface TrialValuesProps {
+interface ValuesPaneProps {
+  trial: Trial;
+  /** What the code asks for. */
   props: Prop[];
+  /** What is deployed. */
   values: Values;
-  onChange: (name: string, value: unknown) => void;
 }
 
-/** Values for one run, which are stored nowhere. */
-const TrialValues = ({ props, values, onChange }: TrialValuesProps) => (
-  <>
-    {props
-      .filter(prop => prop.secret === true)
-      .map(({ name, label }) => (
-        <TextField
-          key={name}
-          label={label ?? name}
-          hint="For this run only: a secret that is set is not shown."
-          type="password"
-          autocomplete="off"
-          value={String(values[name] ?? "")}
-          onInput={text => onChange(name, text)}
-        />
-      ))}
-    <PropForm
-      props={props.filter(prop => prop.secret !== true)}
-      values={values}
-      faults={{}}
-      stored={null}
-      onChange={onChange}
-    />
-  </>
-);
-
-/** Runs code once in the sandbox without storing anything, with the values of the form and an event of the reader's. */
-export function TryRun({
-  code,
-  values,
-  props = [],
-  hasSample,
-  event: first,
-  onRan,
-}: {
-  code: Code;
-  values: Values;
-  /** What the code asks for; values that are missing are asked for here. */
-  props?: Prop[];
-  /** Whether the code has a `sampleEmit`. */
-  hasSample: boolean;
-  /** The event to begin with, such as one on which a run failed. */
-  event?: unknown;
-  onRan: (ran: Ran) => void;
-}) {
-  const [event, setEvent] = useState(first === undefined ? exampleFor(code) : JSON.stringify(first, null, 2));
-  const [result, setResult] = useState<Tried | null>(null);
-  const [fault, setFault] = useState("");
-  const [added, setAdded] = useState<Values>({});
-  const run = async (isSample: boolean) => {
-    setFault("");
-    setResult(null);
-    try {
-      const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
-      const given = isSample ? { sample_emit: true } : { event: parsed };
-      const tried = await inAccount().components.try({
-        ...codeBody(code),
-        configured_props: { ...added, ...values },
-        ...given,
-      });
-      setResult(tried);
-      onRan({ code, error: tried.error });
-    } catch (error) {
-      setFault(messageOf(error));
-    }
-  };
+/** The values of one run: those that are deployed, and fields for those that are not known, which are stored nowhere. */
+export function ValuesPane({ trial: { added, add }, props, values }: ValuesPaneProps) {
+  const asked = props.filter(prop => isUnknown(prop, values));
+  const known = props.filter(({ name }) => name in values);
+  if (asked.length + known.length === 0) return null;
   return (
-    <Card title="Try it">
+    <Pane title="Props">
       <div class="stack tight">
-        <TextField
-          label="Event"
-          isLong
-          rows={4}
-          value={event}
-          onInput={setEvent}
-          hint="What run() receives, as JSON; empty is {}."
-        />
-        <TrialValues
-          props={props.filter(prop => isUnknown(prop, values))}
+        {asked
+          .filter(prop => prop.secret === true)
+          .map(({ name, label }) => (
+            <TextField
+              key={name}
+              label={label ?? name}
+              hint="For this run only: a secret that is set is not shown."
+              type="password"
+              autocomplete="off"
+              value={String(added[name] ?? "")}
+              onInput={text => add(name, text)}
+            />
+          ))}
+        <PropForm
+          props={asked.filter(prop => prop.secret !== true)}
           values={added}
-          onChange={(name, value) => setAdded(latest => ({ ...latest, [name]: value }))}
+          faults={{}}
+          stored={null}
+          onChange={add}
         />
-        <div class="row">
-          <Button icon="play" onClick={() => run(false)}>
-            Run once
-          </Button>
-          {hasSample && (
-            <Button icon="zap" onClick={() => run(true)}>
-              Emit the sample
-            </Button>
-          )}
-        </div>
-        {fault && <Notice tone="bad">{fault}</Notice>}
-        {result && <Outcome result={result} />}
+        {known.length > 0 && (
+          <dl class="facts">
+            {known.map(({ name, label }) => (
+              <>
+                <dt key={name}>{label ?? name}</dt>
+                <dd>
+                  <code>{textOf(values[name])}</code>
+                </dd>
+              </>
+            ))}
+          </dl>
+        )}
       </div>
-    </Card>
+    </Pane>
   );
 }
 
-/** Such as `lib/app.mjs, line 3`; `word` begins it where there is one file. */
-const placed = ({ file, line }: { file: string | null; line: number | null }, word = "line") =>
-  `${file === null ? word : `${file}, line`} ${line}`;
+const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+interface TryPaneProps {
+  trial: Trial;
+  /** Whether the code has a `sampleEmit`. */
+  hasSample: boolean;
+}
+
+/** The event of a run, and what starts one. */
+export const TryPane = ({ trial: { event, setEvent, run }, hasSample }: TryPaneProps) => (
+  <Pane title="Try it">
+    <div class="stack tight">
+      <div class="row">
+        <Button kind="primary" icon="play" onClick={() => run()}>
+          Run once
+        </Button>
+        <kbd>Ctrl Enter</kbd>
+        {hasSample && (
+          <Button icon="zap" onClick={() => run(true)}>
+            Emit the sample
+          </Button>
+        )}
+      </div>
+      <TextField
+        label="Event"
+        isLong
+        rows={4}
+        value={event}
+        onInput={setEvent}
+        hint="What run() receives, as JSON; empty is {}."
+      />
+    </div>
+  </Pane>
+);
+
+/** What came of the last run. */
+export const ResultPane = ({ trial: { result, fault, isRunning } }: { trial: Trial }) => (
+  <Pane title="Result">
+    <div role="status">
+      {isRunning && <p class="muted">Running …</p>}
+      {fault && <Notice tone="bad">{fault}</Notice>}
+      {result && <Outcome result={result} />}
+      {!isRunning && !fault && !result && (
+        <p class="muted">What a run logs, emits and responds. Nothing of it is stored.</p>
+      )}
+    </div>
+  </Pane>
+);
 
 const Outcome = ({ result }: { result: Tried }) => (
-  <div class="stack tight" role="status">
+  <div class="stack tight">
     <div class="row">
       <Badge tone={result.ok ? "good" : "bad"}>{result.ok ? "Ran" : "Failed"}</Badge>
       <span class="muted">{duration(result.ms)}</span>
@@ -198,44 +247,3 @@ const Outcome = ({ result }: { result: Tried }) => (
     {result.response && <CopyBlock text={JSON.stringify(result.response, null, 2)} label="Response" />}
   </div>
 );
-
-/** The package of an import, which may name a version or a range of its own: `lodash` of `lodash@^4`. */
-function packageOf(specifier: string): string {
-  const at = specifier.indexOf("@", 1);
-  return at === -1 ? specifier : specifier.slice(0, at);
-}
-
-/** What the code is: its name, its packages with the versions that are pinned, and what is wrong with it. */
-export const About = ({ described }: { described: Described | null }) => {
-  if (described === null) return null;
-  const { component } = described;
-  return (
-    <Card title="Component">
-      <div class="stack tight">
-        {described.errors.map(one => (
-          <Notice key={one.message} tone="bad">
-            {one.line !== null && `${placed(one, "Line")}: `}
-            {one.message}
-          </Notice>
-        ))}
-        {component && (
-          <p>
-            <strong>{component.name}</strong> <span class="sub">{component.version}</span>
-          </p>
-        )}
-        {component?.description && (
-          <p class="muted">
-            <Prose text={component.description} />
-          </p>
-        )}
-        <div class="row">
-          {Object.entries(component?.packages ?? {}).map(([name, version]) => (
-            <Badge key={name} isPlain tone="info">
-              {packageOf(name)}@{version}
-            </Badge>
-          ))}
-        </div>
-      </div>
-    </Card>
-  );
-};

@@ -44,7 +44,9 @@ export function WebhookHeaders({ webhook, resource }: { webhook: Webhook; resour
               </Badge>
             ))
           ) : (
-            <span class="muted">None. Such a header may carry what the receiver wants to see in each request.</span>
+            <span class="muted">
+              None. Such a header may carry what the receiver wants to see in each request.
+            </span>
           )}
         </div>
         <FormFault fault={fault} isShown={path => path.startsWith("headers")} />

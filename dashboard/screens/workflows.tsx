@@ -108,8 +108,8 @@ export function Workflows() {
             resource.reload();
           }}
         >
-          What is on its way to a webhook arrives; what is published and not handled yet is dropped. A new workflow
-          has another id.
+          What is on its way to a webhook arrives; what is published and not handled yet is dropped. A new
+          workflow has another id.
         </DeleteQuestion>
       )}
     </ListScreen>

@@ -12,6 +12,7 @@ interface PaletteProps {
 
 const KEYS: [keys: string[], what: string][] = [
   [["Ctrl K", "/"], "Find anything"],
+  [["Ctrl Enter"], "Run the code in the editor"],
   [["?"], "Show this"],
   [["Esc"], "Close what is open"],
 ];

@@ -1,12 +1,13 @@
 // runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
 
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { raiseAlert } from "../../src/alerts/raise.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
+import { misfits } from "./fits.ts";
 import {
   browserOrSkip,
   keepScreenshot,
@@ -47,22 +48,6 @@ const LOOKS: { look: Look; rules: string[] }[] = [
   { look: { width: 390 }, rules: ["scrollable-region-focusable", "color-contrast"] },
 ];
 const nameOf = ({ width = 1280, colours = "light" }: Look) => `${width}-${colours}`;
-
-/** Links and buttons of which a part is beside the screen, or in a box that hides it; code and tables may scroll. */
-const cutOff = (page: Page): Promise<string[]> =>
-  page.locator("main a:visible, main button:visible").evaluateAll(found =>
-    found
-      .filter(one => {
-        // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here
-        const element = one as any;
-        const box = element.getBoundingClientRect();
-        const holder = element.parentElement.getBoundingClientRect();
-        const { innerWidth } = globalThis as unknown as { innerWidth: number };
-        const isCut = box.right > innerWidth + 1 || box.left < -1 || box.right > holder.right + 8;
-        return isCut && !element.closest("pre, .code, .skip");
-      })
-      .map(one => (one as unknown as { textContent: string }).textContent.trim()),
-  );
 
 describe("every screen of the dashboard", function () {
   this.timeout(240_000);
@@ -207,15 +192,7 @@ describe("every screen of the dashboard", function () {
           await settled(tab.page);
           await keepScreenshot(tab.page, `${name}-${nameOf(look)}`);
           findings.push(...(await seriousFindings(tab.page, rules)).map(one => `${name}: ${one}`));
-          const { scrollWidth, clientWidth } = await tab.page.evaluate(() => {
-            const { document } = globalThis as unknown as {
-              document: { documentElement: { scrollWidth: number; clientWidth: number } };
-            };
-            const { scrollWidth, clientWidth } = document.documentElement;
-            return { scrollWidth, clientWidth };
-          });
-          for (const cut of await cutOff(tab.page)) findings.push(`${name}: ${cut} is cut off`);
-          if (scrollWidth > clientWidth) findings.push(`${name}: is ${scrollWidth} wide on ${clientWidth}`);
+          findings.push(...(await misfits(tab.page)).map(one => `${name}: ${one}`));
         }
         expect([...tab.problems, ...findings].join("\n")).to.equal("");
       } finally {
