@@ -129,6 +129,10 @@ function linesOf(attention: Attention, reload: () => void): Line[] {
   ];
 }
 
+/** How many more webhooks and destinations fail or are disabled than the lines name. */
+const unnamed = ({ needs, disabled, failing }: Attention): number =>
+  needs.disabled - disabled.length + needs.failing - failing.length;
+
 /** What needs somebody of the account now, first on the overview. */
 export const NeedsAttention = ({ resource }: { resource: Resource<Attention> }) => (
   <Loaded resource={resource} lines={2}>
@@ -162,6 +166,15 @@ export const NeedsAttention = ({ resource }: { resource: Resource<Attention> }) 
                 {action}
               </li>
             ))}
+            {unnamed(attention) > 0 && (
+              <li key="more">
+                <Badge tone="bad">More</Badge>
+                <span class="what">and {counted(unnamed(attention), "other")}, failing or disabled</span>
+                <LinkButton isSmall href={to("/webhooks", { state: "failing" })}>
+                  Webhooks
+                </LinkButton>
+              </li>
+            )}
             {retries.count > 0 && (
               <li key="retries">
                 <Badge tone="info">Waiting</Badge>

@@ -88,7 +88,7 @@ export function Chart({ times, series, format, label, onPick }: ChartProps) {
         legend: { live: true },
         padding: [12, 16, 0, 0],
         axes: [
-          { ...axis, grid: { show: false }, gap: 8, values: (_, ticks) => ticks.map(tick) },
+          { ...axis, grid: { show: false }, gap: 8, size: 30, values: (_, ticks) => ticks.map(tick) },
           { ...axis, size: 54, incrs: STEPS, values: (_, ticks) => ticks.map(format) },
         ],
         scales: {
