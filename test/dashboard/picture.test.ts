@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { createUser } from "../../src/accounts/users.ts";
+import { Webhooks } from "../../src/models/webhook.ts";
+import { hourOf, Rollups, rollupId } from "../../src/store/activity.ts";
 import { read } from "../docs/repository.ts";
 import { Api } from "../support/api.ts";
 import { root } from "../support/built.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Receiver, type Reply, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { browserOrSkip, keepScreenshot, openTab, settled, signIn } from "./signed-in.ts";
@@ -19,15 +21,45 @@ const HOST = "events.northwind.example";
 const CODE = `export default { name: "Orders", version: "1.4.0", props: { http: "$.interface.http" },
   run({ body }) { this.$emit(body, { id: body.id, name: "paid", summary: body.id + " paid" }); } };`;
 
-const ORDER = {
-  id: "order-2041",
-  total: 129.9,
-  currency: "EUR",
-  customer: { name: "Ada Lovelace", country: "GB" },
-  items: [
-    { sku: "lamp-brass", quantity: 1, price: 89.9 },
-    { sku: "bulb-e27", quantity: 4, price: 10 },
-  ],
+const ok = (body: string): Reply => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body,
+});
+
+/** What the account sends where, and how that goes. */
+const WEBHOOKS: { source: string; name: string; reply: Reply; events: number }[] = [
+  { source: "shop-orders", name: "Warehouse", reply: ok('{"picked":true}'), events: 3 },
+  {
+    source: "shop-orders",
+    name: "Invoices",
+    reply: { status: 503, body: "database is restarting" },
+    events: 2,
+  },
+  { source: "crm-contacts", name: "Newsletter", reply: ok('{"subscribed":true}'), events: 2 },
+  {
+    source: "crm-contacts",
+    name: "Old CRM",
+    reply: { status: 410, body: "this account has moved" },
+    events: 1,
+  },
+  { source: "payments", name: "Bookkeeping", reply: ok('{"booked":true}'), events: 2 },
+];
+
+const HOURS = 24;
+const HOUR_S = 3600;
+
+/** A day of a shop, of which an hour went badly. */
+const countsOf = (hour: number) => {
+  const emitted = Math.round(900 + 700 * Math.sin((hour / HOURS) * 2 * Math.PI - 1.2));
+  const failed = hour === 20 ? 96 : hour === 21 ? 31 : hour % 7 === 3 ? 2 : 0;
+  return {
+    emitted,
+    delivered: 2 * emitted - failed,
+    attempts: 2 * emitted + failed,
+    failed,
+    retried: 3 * failed,
+  };
 };
 
 // `npm run docs:picture` keeps the picture; each run makes it, so that it can be made.
@@ -46,40 +78,53 @@ describe("the picture of the README", () => {
     await system?.stop();
   });
 
-  it("shows where an event went: a receiver that failed and was tried again, and a filter that left it out", async () => {
-    const { api_key } = await createUser(system.worker, { email: "ada@northwind.example" });
-    const api = new Api(system.baseUrl, api_key);
-    const source = await api.createSource({ component_code: CODE, name: "shop-orders" });
-    const subscribe = async (name: string, receiver: Receiver, filter?: Record<string, unknown>) => {
+  /** Makes the sources, webhooks and deliveries of the account, and what was counted in the day before. */
+  async function fill(api: Api, userId: string): Promise<void> {
+    const sources = new Map<string, string>();
+    for (const { source: name, name: to, reply, events } of WEBHOOKS) {
+      const receiver = await startReceiver(reply);
       receivers.push(receiver);
-      const { id } = await api.createWebhook(receiver.url, { name });
-      const query = { emitter_id: source.id, listener_id: id, event_name: "paid" };
-      await api.expect(200, "POST", "/subscriptions", { query, ...(filter && { body: { filter } }) });
-    };
-    const ok = (body: string) => ({ status: 200, headers: { "content-type": "application/json" }, body });
-    await subscribe("Warehouse", await startReceiver(ok('{"picked":true}')));
-    await subscribe(
-      "Invoices",
-      await startReceiver({ status: 503, body: "database is restarting" }, ok('{"invoice":"2026-0417"}')),
+      const source = sources.get(name) ?? (await api.createSource({ component_code: CODE, name })).id;
+      sources.set(name, source);
+      const webhook = await api.createWebhook(receiver.url, { name: to });
+      await api.subscribe(source, webhook.id, to);
+      const made = Array.from({ length: events }, (_, n) => ({ event: { order: 2041 + n }, name: to }));
+      await api.expect(202, "POST", `/sources/${source}/events`, { body: { events: made } });
+    }
+    const now = hourOf(Date.now());
+    const expires_at = new Date(Date.now() + 86_400_000);
+    await Rollups(system.web.mongo).insertMany(
+      Array.from({ length: HOURS - 1 }, (_, hour) => ({
+        _id: rollupId(userId, now - (HOURS - 1 - hour) * HOUR_S),
+        ...{ counts: countsOf(hour), dropped: {}, latency: { 50: 100 }, expires_at },
+      })),
     );
-    await subscribe("Big orders", await startReceiver(200), { total: { $gte: 500 } });
-    await fetch(source.configured_props.http?.endpoint_url ?? "", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(ORDER),
-    });
-    const event = await until(async () => (await api.summaries(source.id))[0]?.id);
+  }
+
+  const agoMs = (name: string, fields: Record<string, number>) => {
+    const $set = Object.fromEntries(Object.entries(fields).map(([field, ms]) => [field, Date.now() - ms]));
+    return Webhooks(system.web.mongo).updateOne({ name }, { $set });
+  };
+
+  it("shows the overview: what needs somebody and why, what is emitted and delivered, and the latest deliveries", async () => {
+    const { id, api_key } = await createUser(system.worker, { email: "ada@northwind.example" });
+    const api = new Api(system.baseUrl, api_key);
+    await fill(api, id);
     await until(async () => {
-      const rows = await api.expect(200, "GET", "/deliveries", { query: { state: "delivered" } });
-      return rows.length === 2;
+      const { needs, retries } = await api.expect(200, "GET", "/attention");
+      return needs.disabled === 1 && needs.failing === 1 && retries.count === 2;
     });
+    // They have been broken for longer than this test takes.
+    await agoMs("Old CRM", { disabled_at_ms: 3 * HOUR_S * 1000 });
+    await agoMs("Invoices", { failing_since_ms: 41 * 60_000 });
     const tab = await openTab(browser, { baseUrl: `http://${HOST}/v1` }, { height: 990 });
-    await signIn(tab, api, `/events/${source.id}/${event}`);
+    await signIn(tab, api);
     await settled(tab.page);
-    for (const text of ["Attempt 2", "database is restarting", "Filtered out", "Warehouse", "Ada Lovelace"]) {
+    for (const text of ["Needs attention", "Old CRM", "Status 503", "Events per hour", "Latest deliveries"]) {
       await tab.page.getByText(text).first().waitFor();
     }
-    await keepScreenshot(tab.page, "readme");
+    await tab.page.locator(".u-legend").waitFor();
+    await keepScreenshot(tab.page, "readme", false);
     // The name is made up, and has no certificate.
     expect(tab.problems.filter(one => !one.includes("untrustworthy"))).to.deep.equal([]);
     expect(read("README.md")).to.include(`](${PICTURE})`);

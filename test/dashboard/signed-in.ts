@@ -130,10 +130,10 @@ export function seriousFindings(page: Page, rules: string[] = []): Promise<strin
   }, rules);
 }
 
-/** Keeps a picture of the page below `.cache/screenshots`. */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
+/** Keeps a picture of the page, or of what the window shows of it, below `.cache/screenshots`. */
+export async function keepScreenshot(page: Page, name: string, fullPage = true): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage });
 }
 
 /** Presses "Save", and returns once the change of the thing with this id was accepted: an earlier message may still be shown. */
