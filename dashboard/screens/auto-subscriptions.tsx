@@ -15,7 +15,7 @@ import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
 
 type AutoSubscription = Schemas["AutoSubscription"];
-type Channel = AutoSubscription["event_name"];
+type Channel = "$errors" | "$logs";
 
 /** What subscribes a listener to each source and workflow that is made from now on. */
 export function AutoSubscriptionsCard() {

@@ -47,12 +47,8 @@ export function MapPicture({ node, sides, troubled, toggled, allOf }: PicturePro
   const yOf = (side: Side, i: number) => middle + (i - (sides[side].length - 1) / 2) * STEP;
   const place = { from: 0, to: WIDTH - BOX.width };
   return (
-    <svg
-      class="map"
-      viewBox={`0 0 ${WIDTH} ${height}`}
-      role="group"
-      aria-label={`What ${node.name} is connected to; the table below says the same`}
-    >
+    <svg class="map" viewBox={`0 0 ${WIDTH} ${height}`}>
+      <title>{`What ${node.name} is connected to; the table below says the same`}</title>
       {(["from", "to"] as const).map(side =>
         sides[side].map((box, i) => (
           <path

@@ -254,7 +254,8 @@ export function Tabs({ tabs, label }: { tabs: Tab[]; label: string }) {
   useEffect(() => {
     const tab = bar.current?.children[current];
     // Only sideways: the page stays where it is.
-    if (tab instanceof HTMLElement) bar.current?.scrollTo({ left: tab.offsetLeft - bar.current.offsetLeft - 40 });
+    if (tab instanceof HTMLElement)
+      bar.current?.scrollTo({ left: tab.offsetLeft - bar.current.offsetLeft - 40 });
   }, [current]);
   return (
     <nav ref={bar} class="tabs" aria-label={label}>

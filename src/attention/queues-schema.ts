@@ -12,7 +12,9 @@ const QueueOfListener = Type.Object({
   listener_name: NameOrNull,
   due: count(`Deliveries whose time has come, and that wait for their turn. ${counted}`),
   oldest_due_ms: OrNull(Type.Integer(), "Since when the first of them is due, Unix milliseconds."),
-  retries: count(`Deliveries of which an attempt failed and that have another; some of them may be due. ${counted}`),
+  retries: count(
+    `Deliveries of which an attempt failed and that have another; some of them may be due. ${counted}`,
+  ),
   oldest_retry_ms: OrNull(Type.Integer(), "When the first of them was created, Unix milliseconds."),
 });
 
@@ -30,8 +32,12 @@ export const QueuesView = Type.Object(
       retries: count("Deliveries that have another attempt after one that failed."),
       runs: count("Runs and changes, of all sources."),
       queued_bytes: count("Bytes of runs that wait; a short queue is not reported."),
-      emission_bytes: count("Bytes of emitted events that are on their way to be stored; small ones are not counted."),
-      workflow_events: count("Events that were handed to workflow engines; those they have taken since are among them."),
+      emission_bytes: count(
+        "Bytes of emitted events that are on their way to be stored; small ones are not counted.",
+      ),
+      workflow_events: count(
+        "Events that were handed to workflow engines; those they have taken since are among them.",
+      ),
     }),
     deliveries: Type.Array(QueueOfListener, {
       description: `Webhooks and destinations of which deliveries wait. ${shown}`,

@@ -89,7 +89,11 @@ async function readDue({ mongo, clock }: Stores, ownerId: string): Promise<Map<s
       .hint("due_at_webhook");
     for (const { _id, count, oldest } of rows) found.set(_id, { count, oldestMs: oldest });
     if (sum(rows.map(({ count }) => count)) < COUNTED) break;
-    const last = rows.map(({ _id }) => _id).sort().at(-1) ?? "";
+    const last =
+      rows
+        .map(({ _id }) => _id)
+        .sort()
+        .at(-1) ?? "";
     ids = ids.filter(id => id > last);
   }
   return found;

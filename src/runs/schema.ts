@@ -51,13 +51,16 @@ export const RunDetail = Type.Object(
       { description: `What it emitted, as far as it is kept, ${first}; in the order of emission.` },
     ),
     logs: Type.Array(EventSummarySchema, {
-      description: "What it logged, as far as it is among the last 100 lines of its source; the oldest first.",
+      description:
+        "What it logged, as far as it is among the last 100 lines of its source; the oldest first.",
     }),
     error_event: Type.Union([EventSummarySchema, Type.Null()], {
       description:
         "Its error, whole, with what the run received as `original_event`; null without one, or once it is not kept.",
     }),
-    deliveries: Type.Array(DeliveryView, { description: `The deliveries of its events and its error, ${first}.` }),
+    deliveries: Type.Array(DeliveryView, {
+      description: `The deliveries of its events and its error, ${first}.`,
+    }),
   },
   { title: "RunDetail" },
 );

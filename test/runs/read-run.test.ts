@@ -54,9 +54,14 @@ describe("a run, by its id", () => {
 
   it("has what it emitted and logged in order, and the deliveries of that", async () => {
     const id = await runWith({ ids: ["a", "b"] });
-    const run = await read(id, ({ deliveries }) => deliveries.every(({ state }) => state === "delivered") && deliveries.length === 2);
+    const run = await read(
+      id,
+      ({ deliveries }) => deliveries.every(({ state }) => state === "delivered") && deliveries.length === 2,
+    );
     expect(run).to.include({ id, source_id: source, source_name: "till", outcome: "ok", error_event: null });
-    expect(run.queued_at_ms).to.equal(timeOfId(id)).and.be.at.most(run.started_at_ms ?? 0);
+    expect(run.queued_at_ms)
+      .to.equal(timeOfId(id))
+      .and.be.at.most(run.started_at_ms ?? 0);
     expect(run.events.map(({ metadata }) => metadata.emit_id)).to.deep.equal([`${id}-0`, `${id}-1`]);
     expect(run.events[1]?.event).to.deep.equal({ raw_event: { id: "b", text: "" } });
     expect(run.logs.map(({ event }) => event)).to.have.length(2);
@@ -68,7 +73,7 @@ describe("a run, by its id", () => {
   it("has its whole error, with what it received", async () => {
     const id = await runWith({ ids: [], note: "n".repeat(3000) }, "/bad");
     const { error_event, logs } = await read(id, run => run.error_event !== null);
-    const { original_event, error } = error_event?.event as Record<string, Record<string, unknown>>;
+    const { original_event, error } = (error_event?.event ?? {}) as Record<string, Record<string, unknown>>;
     expect(original_event?.body).to.deep.equal({ ids: [], note: "n".repeat(3000) });
     expect(error?.stack).to.match(/^TypeError: no such city\n.*component\.js:6:/);
     expect(logs).to.have.length(2);

@@ -16,7 +16,9 @@ export function attentionCommand(program: Command, tools: RemoteTools): void {
 
 /** What waits in the queues of the account, one line for each queue. */
 export function queuesCommand(program: Command, tools: RemoteTools): void {
-  const command = program.command("queues").description("show what waits in the account's queues, and since when");
+  const command = program
+    .command("queues")
+    .description("show what waits in the account's queues, and since when");
   remoteAction<JsonOption>(jsonOption(command), tools, async ({ client, options }) =>
     show(await client.queues(), options, queuesText),
   );
