@@ -50,6 +50,7 @@ import { searchRoutes } from "./search/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
+import { versionRoutes } from "./sources/version-routes.ts";
 import { createKeyRateLimiter } from "./store/limits/key-rate.ts";
 import { autoSubscriptionRoutes, subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
@@ -69,6 +70,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...connectionRoutes,
   ...additionalPropsRoutes,
   ...sourceRoutes,
+  ...versionRoutes,
   ...runRoutes,
   ...byHandRoutes,
   ...sourceEventRoutes,

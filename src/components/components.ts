@@ -140,18 +140,21 @@ export interface Deployer {
    */
   readable: string[];
   userId: string;
+  /** The API key of the request; absent for a session. */
+  keyId?: string;
 }
 
 interface DeployRequest {
   owner: string;
-  caller: { userId: string; orgIds: string[] };
+  caller: { userId: string; keyId: string; sessionId?: string; orgIds: string[] };
 }
 
 /** Returns who deploys a component by a request. */
-export const deployerOf = ({ owner, caller: { userId, orgIds } }: DeployRequest): Deployer => ({
+export const deployerOf = ({ owner, caller }: DeployRequest): Deployer => ({
   owner,
-  readable: [...new Set([owner, userId, ...orgIds])],
-  userId,
+  readable: [...new Set([owner, caller.userId, ...caller.orgIds])],
+  userId: caller.userId,
+  ...(caller.sessionId === undefined && { keyId: caller.keyId }),
 });
 
 /** Returns the caller who deploys what their account alone can read. */

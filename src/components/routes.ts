@@ -82,7 +82,8 @@ export const componentRoutes = [
     id: "deleteComponent",
     tag,
     summary: "Delete a component",
-    description: "Rejected with 409 while a source or an action uses it.",
+    description:
+      "Rejected with 409 while a source or an action uses it. A version of a source that has its code can't be restored afterwards.",
     access: {
       kind: "resource",
       what: "component",

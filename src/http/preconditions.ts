@@ -8,8 +8,10 @@ import type { AnyRoute } from "./route.ts";
 const TAG = /^(?:W\/)?"(\d{1,15})"$/;
 
 /** True for routes that change or delete a resource whose revisions are counted: they heed `If-Match`. */
-export const heedsIfMatch = ({ method, access }: AnyRoute): boolean =>
-  access.kind === "resource" && access.isRevised === true && (method === "PUT" || method === "DELETE");
+export const heedsIfMatch = (route: AnyRoute): boolean =>
+  route.access.kind === "resource" &&
+  route.access.isRevised === true &&
+  (route.heedsIfMatch === true || route.method === "PUT" || route.method === "DELETE");
 
 /** True for routes that respond with one resource whose revisions are counted: they send an `ETag`. */
 export const sendsEtag = ({ response }: AnyRoute): boolean =>

@@ -88,6 +88,8 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   alsoStatus?: number;
   /** Body fields of which at least one must be given; the handler checks it. */
   requiresOneOf?: readonly string[];
+  /** True for a POST that changes its resource as a PUT does, whose changes are counted. */
+  heedsIfMatch?: true;
   /** Largest body in bytes, if it is larger than that of other routes. */
   maxBodyBytes?: number;
   /**

@@ -36,7 +36,8 @@ export type IdPrefix =
   | "al"
   | "iss"
   | "apn"
-  | "dyp";
+  | "dyp"
+  | "cv";
 
 function base62(value: number, length: number): string {
   // A bound in the far future (from the year 2081 on) is the last id there is; it must not wrap around to 1970.

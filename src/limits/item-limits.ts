@@ -52,6 +52,20 @@ export const ITEM_LIMITS = defineLimits({
     what: "a component with its packages, bundled",
     beyond: INVALID,
   },
+  codeVersions: {
+    value: 20,
+    unit: "count",
+    per: "source",
+    what: "versions of its code that are listed and can be restored",
+    beyond: "the oldest are no longer kept",
+  },
+  versionCommentCharacters: {
+    value: 200,
+    unit: "characters",
+    per: "value",
+    what: "comment of a version of a source's code",
+    beyond: INVALID,
+  },
   propValueBytes: {
     value: 64 * KB,
     unit: "bytes",

@@ -62,6 +62,17 @@ const Candidate = Type.Object({
   active: Type.Boolean(),
 });
 
+const TextOrNull = Type.Union([Type.String(), Type.Null()]);
+
+/** Where the code of a change is from, as a version keeps it (`src/models/code-history.ts`). */
+const Origin = Type.Object({
+  user_id: TextOrNull,
+  key_id: TextOrNull,
+  from: TextOrNull,
+  comment: TextOrNull,
+  restored_from: Type.Union([Type.Integer(), Type.Null()]),
+});
+
 const Change = Type.Object({
   kind: Type.Literal("change"),
   ...common,
@@ -76,6 +87,8 @@ const Change = Type.Object({
   /** Unix milliseconds after which the change must not start: its caller no longer waits for it. */
   expires_at_ms: Type.Optional(Type.Number()),
   candidate: Type.Optional(Candidate),
+  /** Absent in a change of an earlier release. An older worker keeps no version. */
+  origin: Type.Optional(Origin),
   /** The `change_id` of the source that the candidate was made from. */
   prepared_for: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   /** False: events emitted by the deploy hook are dropped (and counted). */

@@ -156,7 +156,7 @@ async function create(
     return { error: failed.error };
   }
   const isCommitted = await commit(platform, source, item, effects, session =>
-    makeReady(platform, source, session),
+    makeReady(platform, source, session, item.origin),
   );
   if (isCommitted) return COMMITTED;
   // The request stopped waiting and deleted the source: whatever `activate` set up elsewhere must be removed.
@@ -210,7 +210,7 @@ async function update(
     next,
     item,
     result.effects,
-    session => saveCandidate(platform, source, candidate, session),
+    session => saveCandidate(platform, source, candidate, session, { origin: item.origin }),
     result.deactivateError,
   );
   return isCommitted ? COMMITTED : STALE;

@@ -4,6 +4,7 @@ import { markConnectionsUsed } from "../connections/check.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
+import type { CodeOrigin } from "../models/code-history.ts";
 import type { Component } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Awaited, Queued, Stores } from "../platform.ts";
@@ -15,6 +16,7 @@ import { noteDeleted } from "../store/gone.ts";
 import { nextRevision } from "../store/revisions.ts";
 import { ofAccount } from "../store/runs/run-queue.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import { keepFirstVersion, keepNextVersion } from "./versions.ts";
 
 export type ChangeDeps = Stores & Queued & Awaited;
 
@@ -41,7 +43,10 @@ export const hasHooks = (component: Component, ...hooks: Component["description"
 export async function requestChange(
   platform: ChangeDeps,
   sourceId: string,
-  change: { op: "create" | "update" } & Pick<ChangeItem, "candidate" | "prepared_for" | "emit_on_deploy">,
+  change: { op: "create" | "update" } & Pick<
+    ChangeItem,
+    "candidate" | "prepared_for" | "origin" | "emit_on_deploy"
+  >,
   ownerId: string,
 ): Promise<"applied" | "stale"> {
   const replies = await platform.replies();
@@ -88,30 +93,36 @@ export class ChangeSuperseded extends Error {
 }
 
 /**
- * Makes a deployed source visible and creates the subscriptions that its account asked for in advance
- * (docs/rest-api.md#subscriptions). Throws ChangeSuperseded if the source was deleted.
+ * Makes a deployed source visible, keeps its code as the first version, and creates the subscriptions that its account asked for in
+ * advance (docs/rest-api.md#subscriptions). Throws ChangeSuperseded if the source was deleted.
  */
-export async function makeReady(platform: Stores, source: Source, session: ClientSession): Promise<void> {
+export async function makeReady(
+  platform: Stores,
+  source: Source,
+  session: ClientSession,
+  origin: CodeOrigin | undefined,
+): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "deploying" },
     { $set: { state: "ready", updated_at: unixSeconds(platform.clock()) } },
     { session },
   );
   if (matchedCount === 0) throw new ChangeSuperseded();
+  await keepFirstVersion(platform, session, source, origin);
   await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
 }
 
 /**
  * Saves a source's new code, props or state. `source` is what the candidate was made from. Throws ChangeSuperseded if
  * the source was changed or deleted since, or if another source has taken the candidate's slug. `switchedOff` notes that the
- * deactivate hook is still to be called; not while another change has begun.
+ * deactivate hook is still to be called; not while another change has begun. `origin` is that of new code.
  */
 export async function saveCandidate(
   platform: Stores,
   source: Source,
   candidate: Candidate,
   session: ClientSession,
-  switchedOff?: BegunChange,
+  { switchedOff, origin }: { switchedOff?: BegunChange | undefined; origin?: CodeOrigin | undefined },
 ): Promise<void> {
   await markComponentUsed(platform, candidate.component_id, session);
   // Those it has already may have been deleted although they are used.
@@ -136,6 +147,7 @@ export async function saveCandidate(
   } catch (error) {
     throw isDuplicateKey(error) ? new ChangeSuperseded() : error;
   }
+  await keepNextVersion(platform, session, source, { component_id: candidate.component_id, origin });
 }
 
 /** Returns the fields of a request in which a candidate differs from the source that it was made from. */

@@ -4,8 +4,10 @@ import { type Deployer, markComponentUsed } from "../components/components.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
+import type { CodeOrigin } from "../models/code-history.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Calling, Working } from "../platform.ts";
+import type { ChangeItem } from "../queues/run-item.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { FIRST_REVISION } from "../store/revisions.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
@@ -14,6 +16,7 @@ import { abandonDeployment } from "./delete-source.ts";
 import { prepareSource, type SourceInput } from "./prepare.ts";
 import { slugOf, withRandomSuffix } from "./source.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
+import { keepFirstVersion, originOf } from "./versions.ts";
 
 type Deps = ChangeDeps & Working & Calling;
 
@@ -44,8 +47,11 @@ export async function createSource(
     updated_at: now,
     revision: FIRST_REVISION,
   };
-  await insertSource(platform, source);
-  if (isHooked) await callDeployHooks(platform, source, input.emit_on_deploy ?? true);
+  const origin = originOf(deployer, input);
+  await insertSource(platform, source, origin);
+  if (isHooked) {
+    await callDeployHooks(platform, source, { origin, emit_on_deploy: input.emit_on_deploy ?? true });
+  }
   // Who listens to an app's events is cached; a source that a hook made ready, a worker has announced.
   if (source.app_events) await platform.routing.invalidate([source.owner_id]);
   const ready: Source = { ...source, state: "ready" };
@@ -53,13 +59,14 @@ export async function createSource(
   return ready;
 }
 
-async function insertSource(platform: Deps, source: Source): Promise<void> {
+async function insertSource(platform: Deps, source: Source, origin: CodeOrigin): Promise<void> {
   try {
     await transaction(platform.mongo, async session => {
       await markComponentUsed(platform, source.component_id, session);
       await markConnectionsUsed(platform, source.connection_ids ?? [], session);
       await Sources(platform.mongo).insertMany([source], { session });
       if (source.state === "ready") {
+        await keepFirstVersion(platform, session, source, origin);
         await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
       }
     });
@@ -67,19 +74,18 @@ async function insertSource(platform: Deps, source: Source): Promise<void> {
     if (!isDuplicateKey(error)) throw error;
     // Another source took the slug since it was found to be free.
     source.name_slug = withRandomSuffix(slugOf(source.name));
-    await insertSource(platform, source);
+    await insertSource(platform, source, origin);
   }
 }
 
 /** Has a worker call the hooks, and deletes the source if they fail. Throws as `requestChange` does. */
-async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boolean): Promise<void> {
+async function callDeployHooks(
+  platform: Deps,
+  source: Source,
+  change: Pick<ChangeItem, "origin" | "emit_on_deploy">,
+): Promise<void> {
   try {
-    await requestChange(
-      platform,
-      source._id,
-      { op: "create", emit_on_deploy: emitOnDeploy },
-      source.owner_id,
-    );
+    await requestChange(platform, source._id, { op: "create", ...change }, source.owner_id);
   } catch (error) {
     const isDeleted = await deleteUndeployed(platform, source, { unlessBegun: true });
     // Hooks were called: its deletion calls `deactivate`.

@@ -1,6 +1,7 @@
 import { accountsOfSubscriptions } from "../accounts/access.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
+import { CodeHistories } from "../models/code-history.ts";
 import { StoredEvents } from "../models/event.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, SourceMemories, Sources } from "../models/source.ts";
@@ -120,6 +121,7 @@ async function deleteSourceData(platform: Stores & Queued, source: Source): Prom
   await Subscriptions(platform.mongo).deleteMany(eitherSide);
   await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
   await SourceMemories(platform.mongo).deleteOne({ _id: source._id });
+  await CodeHistories(platform.mongo).deleteOne({ _id: source._id });
   // Events with webhook listeners stay: a delivery of them may still be pending, or be retried.
   await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, has_webhook_listeners: false });
   await platform.eventLog.delete(source._id);

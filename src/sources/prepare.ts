@@ -30,6 +30,8 @@ export interface SourceInput extends ComponentInput {
   configured_props?: Record<string, unknown>;
   dynamic_props_id?: string;
   active?: boolean;
+  /** Of the code, if it is another one than before. */
+  comment?: string;
 }
 
 /** Returns a slug of the name that no other source of the account has; `renamed` is the source itself, if it exists. */
@@ -56,21 +58,24 @@ interface Prepared {
  * Checks a request and returns the source's fields as they will be stored, with its component, which is saved if the
  * request contains its code or URL, and the names of the secrets that it loses with its component. `before` is the current
  * source if the request is an update; `isSameVersion` says that its code and its props stay as they are. Throws `invalid`
- * naming every invalid prop, and `not-found` if there is no such component.
+ * naming every invalid prop, and `not-found` if there is no such component. A component that the source has had already
+ * (`isRestored`) counts as code that is sent again, if it is the account's own.
  */
 export async function prepareSource(
   platform: Calling,
   deployer: Deployer,
   input: SourceInput,
   before?: Source,
+  { isRestored = false }: { isRestored?: boolean } = {},
 ): Promise<Prepared> {
   const component =
     before && !namesComponent(input)
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input, "source");
+  const isOwnCode = isRestored && component.owner_id === before?.owner_id;
   const old = before && {
     ...(await openSource(platform, before)),
-    isReplaced: isReplaced(input, component, before.component_id),
+    isReplaced: !isOwnCode && isReplaced(input, component, before.component_id),
   };
   const own = component.description.props;
   const configured = input.configured_props ?? {};

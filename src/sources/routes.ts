@@ -58,6 +58,8 @@ const shown = {
   revision: 1,
 };
 const params = { id: shown.id };
+/** The source of the examples. */
+export const exampleSource = shown;
 
 export const sourceRoutes = [
   ...accountLists({
@@ -180,7 +182,7 @@ export const sourceRoutes = [
     tag,
     summary: "Delete a source",
     description:
-      "Its `deactivate` hook runs first. Its memory, its subscriptions and its events are deleted with it; deliveries that wait are still made.",
+      "Its `deactivate` hook runs first. Its memory, its subscriptions, its events and the versions of its code are deleted with it; deliveries that wait are still made.",
     access: ownSourceToChange,
     response: empty(204),
     example: { params },

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
@@ -128,6 +129,13 @@ export const NewSource = Type.Object({
         "From `POST /components/{id}/props`. Without it, `additionalProps` is called with the configured props.",
     }),
   ),
+  comment: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LIMITS.versionCommentCharacters.value,
+      description: "What the version of the code says of itself in the list of versions.",
+    }),
+  ),
   emit_on_deploy: Type.Optional(
     Type.Boolean({
       description: "False: the events of the deploy hook are dropped, and counted as dropped. Default: true.",
@@ -143,5 +151,6 @@ export const SourceUpdate = Type.Object({
   name: NewSource.properties.name,
   configured_props: NewSource.properties.configured_props,
   dynamic_props_id: NewSource.properties.dynamic_props_id,
+  comment: NewSource.properties.comment,
   active: Type.Optional(Type.Boolean({ description: "Whether the source runs. Default: true." })),
 });

@@ -1,7 +1,8 @@
 import { checkQuota } from "../accounts/quota.ts";
-import type { Deployer } from "../components/components.ts";
+import { type Deployer, findComponentToRun } from "../components/components.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
+import type { CodeVersion } from "../models/code-history.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { Calling, Stores, Working } from "../platform.ts";
@@ -17,6 +18,7 @@ import {
 } from "./change.ts";
 import { prepareSource, type SourceInput } from "./prepare.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
+import { findVersion, originOf } from "./versions.ts";
 
 type Deps = ChangeDeps & Working & Calling;
 
@@ -60,9 +62,38 @@ export async function rotateSourceEndpoint(
 ): Promise<Source> {
   const rotated = await untilApplied(platform, source, before => {
     if (before.endpoint === null) throw new AppError("conflict", "the source has no endpoint");
-    return updateIfUnchanged(platform, deployer, before, { active: before.active }, newToken());
+    return updateIfUnchanged(platform, deployer, before, { active: before.active }, { endpoint: newToken() });
   });
   return rotated.source;
+}
+
+/**
+ * Gives a source the code of one of its versions again, as an update does: its props are those that it has now, but for those in
+ * `input`. Throws `not-found` for a version that is not kept, `conflict` if its component is gone or out of the deployer's reach, and
+ * as `updateSource`.
+ */
+export async function restoreVersion(
+  platform: Deps,
+  deployer: Deployer,
+  source: Source,
+  number: number,
+  input: Pick<SourceInput, "configured_props" | "dynamic_props_id" | "comment">,
+): Promise<Updated> {
+  const version = await findVersion(platform, source, number);
+  const { component_id } = version;
+  if (!(await findComponentToRun(platform, component_id, deployer.readable))) {
+    const message = `version ${number} can't be restored: its component ${component_id} was deleted, or is not yours to read`;
+    throw new AppError("conflict", message);
+  }
+  return untilApplied(platform, source, before =>
+    updateIfUnchanged(
+      platform,
+      deployer,
+      before,
+      { ...input, component_id, active: before.active },
+      { restored: version },
+    ),
+  );
 }
 
 /**
@@ -93,17 +124,19 @@ async function untilApplied(
 
 /**
  * Updates the source unless it has changed since `source` was read; then returns `stale` and does nothing. Another `endpoint` than it
- * has replaces that.
+ * has replaces that. `restored` is the version whose component the input names.
  */
 async function updateIfUnchanged(
   platform: Deps,
   deployer: Deployer,
   source: Source,
   input: SourceInput,
-  endpoint = source.endpoint,
+  { endpoint = source.endpoint, restored }: { endpoint?: string | null; restored?: CodeVersion } = {},
 ): Promise<Tried> {
   const ownersDeployer = { ...deployer, owner: source.owner_id };
-  const prepared = await prepareSource(platform, ownersDeployer, input, source);
+  const isRestored = restored !== undefined;
+  const prepared = await prepareSource(platform, ownersDeployer, input, source, { isRestored });
+  const origin = originOf(deployer, input, restored);
   const { component, secretsRemoved } = prepared;
   const isRotated = endpoint !== source.endpoint;
   const fields = isRotated ? { ...prepared.fields, endpoint } : prepared.fields;
@@ -117,13 +150,15 @@ async function updateIfUnchanged(
     ((wasOn || fields.active) && hasHooks(component, "activate", "deactivate"));
   if (callsHooks && !isAsBefore && !isSwitchedOff) {
     await checkQuota(platform, source.owner_id);
-    const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
+    const change = { op: "update", candidate: fields, prepared_for: source.change_id, origin } as const;
     const outcome = await requestChange(platform, source._id, change, source.owner_id);
     return { outcome, secretsRemoved };
   }
   const begun = isSwitchedOff && callsHooks ? newSwitchOff(platform) : undefined;
   try {
-    await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session, begun));
+    await transaction(platform.mongo, session =>
+      saveCandidate(platform, source, fields, session, { switchedOff: begun, origin }),
+    );
     await platform.routing.invalidate([source.owner_id]);
     if (begun) {
       await enqueueDeactivation(platform, { ...source, begun }).catch(error => {

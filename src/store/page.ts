@@ -122,6 +122,24 @@ export function countCacheOf(
   return { redis, key: keys.listCount(ownerId, `${list}${suffix}`) };
 }
 
+/** Returns one page of rows that were all read, of which there are few, the newest first. */
+export function pageOfRows<Row extends { id: string }>(
+  all: readonly Row[],
+  { limit, after, before }: PageRequest,
+): Page<Row> {
+  const rows = all.filter(
+    ({ id }) => (after === undefined || id < after) && (before === undefined || id > before),
+  );
+  const most = limit === WHOLE_LIST.limit ? rows.length : limit;
+  const found = before === undefined ? rows.slice(0, most) : rows.slice(Math.max(0, rows.length - most));
+  return {
+    rows: found,
+    totalCount: all.length,
+    startCursor: found.at(0)?.id ?? null,
+    endCursor: found.at(-1)?.id ?? null,
+  };
+}
+
 /** Returns the page with each row presented by `show`. */
 export function mapPage<Row, Shown>(page: Page<Row>, show: (row: Row) => Shown): Page<Shown> {
   return { ...page, rows: page.rows.map(show) };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { CodeHistories } from "../../src/models/code-history.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { Issues } from "../../src/models/issue.ts";
@@ -18,6 +19,8 @@ import { newInvitation, type Owner, orgQuery, THINGS, type World } from "./thing
 export interface List {
   /** The route's path with its parameters filled in. */
   path: string;
+  /** The id of the row that a new list has, if it has one. */
+  first?: string;
   add(): Promise<string>;
   remove(rowId: string): Promise<unknown>;
 }
@@ -155,6 +158,24 @@ const runs: Open = async (world, owner) => {
   };
 };
 
+/** Versions of the code of one source, each with the same code. */
+const versions: Open = async (world, owner) => {
+  const _id = (await THINGS.source?.make(world, owner)) ?? "";
+  const model = CodeHistories(world.system.worker.mongo);
+  const [row] = (await model.findById(_id).lean())?.versions ?? [];
+  if (!row) throw new Error("no version");
+  return {
+    path: `/sources/${_id}/versions`,
+    first: row.id,
+    async add() {
+      const id = newId("cv");
+      await model.updateOne({ _id }, { $push: { versions: { $each: [{ ...row, id }], $sort: { id: 1 } } } });
+      return id;
+    },
+    remove: id => model.updateOne({ _id }, { $pull: { versions: { id } } }),
+  };
+};
+
 /** Events of one emitter and stream, as the emissions worker stores them. */
 const events =
   (what: "source" | "workflow", stream: EventStream, tail: string): Open =>
@@ -227,6 +248,7 @@ const LISTS: Record<string, Open> = {
   listInvitations: invitations(({ orgId }) => `/orgs/${orgId}/invitations`),
   listSessions: made("session", "sessions", () => "/sessions"),
   listRuns: runs,
+  listSourceVersions: versions,
   listSourceEvents: events("source", "emits", "event_summaries"),
   listSourceErrors: events("source", "errors", "$errors/event_summaries"),
   listSourceLogs: events("source", "logs", "$logs/event_summaries"),
@@ -237,7 +259,7 @@ const LISTS: Record<string, Open> = {
   listWorkflowErrors: events("workflow", "errors", "$errors/event_summaries"),
 };
 
-/** Returns the empty list of a paginated route; throws for one that is not in LISTS. */
+/** Returns a new list of a paginated route, empty but for its `first` row; throws for one that is not in LISTS. */
 export function openList(route: AnyRoute, world: World, owner: Owner): Promise<List> {
   const open = LISTS[route.id];
   if (!open) {

@@ -101,9 +101,9 @@ async function pathValue(world: World, route: AnyRoute, owner: Owner, name: stri
   if (access.kind === "member" && name === "org_id" && owner.orgId) return owner.orgId;
   if (access.kind === "member" && name === "user_id") return await newMember(world, owner);
   if (access.kind === "member" && name === "id") return await newInvitation(world, owner, "new@example.test");
-  // What the path names is not a resource: an event of the emitter in the query.
+  // What the path names is not a resource: an event of the emitter in the query, or the first version of a source.
   const example = (route.example?.params as Record<string, string> | undefined)?.[name];
-  if (access.kind === "owner" && example) return example;
+  if ((access.kind === "owner" || access.kind === "resource") && example) return example;
   throw new Error(`${route.id}: nothing fills {${name}}; see exampleRequest in test/contract/requests.ts`);
 }
 

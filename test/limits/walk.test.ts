@@ -301,6 +301,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   moduleBytes: "test/components/load-modules.test.ts",
   modulesBytes: "test/components/load-modules.test.ts",
   modules: "test/components/load-modules.test.ts",
+  codeVersions: "test/sources/versions.test.ts",
+  versionCommentCharacters: "test/sources/versions.test.ts",
   propValueBytes: "test/props/configure.test.ts",
   emits: "test/sandbox/call.test.ts",
   emitBytes: "test/sandbox/call.test.ts",

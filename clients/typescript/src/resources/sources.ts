@@ -4,7 +4,7 @@ import { type AccountQuery, type EventQuery, listOfAccount, listOfEmitter } from
 import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
-import type { EventSummary, Run, Source } from "../schema.ts";
+import type { CodeVersion, EventSummary, Run, Source } from "../schema.ts";
 
 /** Event sources: components that are deployed. */
 export class Sources {
@@ -33,6 +33,40 @@ export class Sources {
   update(id: string, body: BodyOf<"/sources/{id}", "put">, options?: CallOptions) {
     const given = { usualMs: BUILD_MS, ...options };
     return this.#connection.send("put", "/sources/{id}", { params: { id }, body }, given);
+  }
+
+  /** Lists the versions of a source's code, newest first: that is the one it has. */
+  versions(
+    id: string,
+    query: QueryOf<"/sources/{id}/versions", "get"> = {},
+    options?: CallOptions,
+  ): List<CodeVersion> {
+    return new List(query, cursor =>
+      this.#connection.send(
+        "get",
+        "/sources/{id}/versions",
+        { params: { id }, query: { ...query, ...cursor } },
+        options,
+      ),
+    );
+  }
+
+  /** Fetches a version of a source's code by its number, with the code. */
+  version(id: string, number: number, options?: CallOptions) {
+    const params = { id, version: String(number) };
+    return this.#connection.send("get", "/sources/{id}/versions/{version}", { params }, options);
+  }
+
+  /** Deploys a version of a source's code again, as the next one; its props are those that it has now, but for those in `body`. */
+  restoreVersion(
+    id: string,
+    number: number,
+    body: BodyOf<"/sources/{id}/versions/{version}/restore", "post"> = {},
+    options?: CallOptions,
+  ) {
+    const given = { usualMs: BUILD_MS, ...options };
+    const params = { id, version: String(number) };
+    return this.#connection.send("post", "/sources/{id}/versions/{version}/restore", { params, body }, given);
   }
 
   /** Replaces the address of its endpoint; the old one ends at once. */
