@@ -18,9 +18,11 @@ destination list, show, test and delete are for actions too. docs/actions.md des
   headwater action deploy note.mjs --props props.json --name "note orders"
   headwater subscription create orders "note orders"`;
 
+const COMMENT = "kept with this version of its code (headwater source versions)";
+
 /** The command that deploys a component as a source. */
 export const deployCommand = (program: Command, tools: RemoteTools): void =>
-  componentCommand(program.command("deploy"), tools, {
+  componentCommand(program.command("deploy").option("--comment <text>", COMMENT), tools, {
     word: "source",
     description: "save a component and deploy it as a source, or update the source of that name",
     help: SOURCE_HELP,
@@ -70,7 +72,7 @@ function componentCommand(
     .option("--props <file>", "JSON file with the values of its props, by name")
     .option("--name <name>", `the ${word}'s name (default: the component's name)`)
     .addHelpText("after", help);
-  remoteAction<{ props?: string; name?: string }>(
+  remoteAction<{ props?: string; name?: string; comment?: string }>(
     command,
     tools,
     async ({ client, options }, location = "") => {
@@ -79,7 +81,7 @@ function componentCommand(
       const code = await codeAt(location);
       const component = await client.components.create(code);
       const deploy = word === "source" ? deploySource : deployAction;
-      const deployed = await deploy(client, component, code, props, options.name);
+      const deployed = await deploy(client, component, code, props, options);
       printJson(deployed);
       note([`${deployed.id} was ${deployed.deployed}.`, ...nextSteps(deployed.id)].join("\n"));
     },

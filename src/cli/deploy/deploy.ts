@@ -26,6 +26,13 @@ async function findOwnSource(client: Headwater, slug: string): Promise<Source | 
   return undefined;
 }
 
+/** What else a person may say of what is deployed. */
+interface Labels {
+  name?: string;
+  /** Kept with the version of a source's code. */
+  comment?: string;
+}
+
 /**
  * Creates a source with this component and these props, or updates the account's source of that name (by default the
  * component's name); an update keeps the values of props that are left out. Throws the client's errors.
@@ -35,13 +42,14 @@ export async function deploySource(
   component: SavedComponent,
   code: CodeBody,
   props: Record<string, unknown>,
-  name: string = slugOf(component.name),
+  { name = slugOf(component.name), comment }: Labels,
 ): Promise<Deployed> {
   const existing = await findOwnSource(client, slugOf(name));
+  const body = { configured_props: props, ...(comment !== undefined && { comment }) };
   // With the code, and not by its id: the source's own code is edited, and its secrets stay.
   const source = existing
-    ? await client.sources.update(existing.id, { ...code, configured_props: props })
-    : await client.sources.create({ component_id: component.id, configured_props: props, name });
+    ? await client.sources.update(existing.id, { ...code, ...body })
+    : await client.sources.create({ component_id: component.id, name, ...body });
   return {
     id: source.id,
     name: source.name,
@@ -115,7 +123,7 @@ export async function deployAction(
   component: SavedComponent,
   code: CodeBody,
   props: Record<string, unknown>,
-  name: string = component.name,
+  { name = component.name }: Labels,
 ): Promise<DeployedAction> {
   const existing = await findOwnAction(client, name);
   // With the code, and not by its id: the action's own code is edited, and its secrets stay.

@@ -14,6 +14,7 @@ import {
   textOf,
 } from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
+import { versionCommands } from "./source-version.ts";
 import { activeCommands, commandOn, type Subject, subjectCommands, thingAction } from "./subject.ts";
 
 type Source = Schemas["Source"];
@@ -57,6 +58,7 @@ export function sourceCommands(program: Command, tools: RemoteTools): void {
     own(source) {
       sourceEventCommands(source, tools);
       activeCommands(source, tools, SOURCE);
+      versionCommands(source, tools, SOURCE);
       runCommand(source, tools);
       rotateCommand(source, tools);
     },
