@@ -153,8 +153,8 @@ function Component({ id }: { id: string }) {
           }}
         >
           <p>
-            Its code can't be brought back. It can't be deleted while a source or an action uses it: then this
-            is an error, and nothing is gone.
+            Its code can't be brought back: a source that had it earlier can't go back to it. It can't be deleted while
+            a source or an action uses it: then this is an error, and nothing is gone.
           </p>
         </Confirm>
       )}

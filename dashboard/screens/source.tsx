@@ -14,6 +14,7 @@ import { Logs } from "./source-logs";
 import { SourceBadge } from "./source-parts";
 import { Runs } from "./source-runs";
 import { SourceSettings } from "./source-settings";
+import { SourceVersions } from "./source-versions";
 import { StatsCharts } from "./stats";
 import { ThingSubscriptions } from "./thing-subscriptions";
 
@@ -25,6 +26,7 @@ const TABS = [
   ["statistics", "Statistics"],
   ["settings", "Settings"],
   ["code", "Code"],
+  ["versions", "Versions"],
 ] as const;
 
 export function Source() {
@@ -85,6 +87,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
             {tab === "statistics" && <StatsCharts of={id} kind="source" command={firstEvent(detail)} />}
             {tab === "settings" && <SourceSettings resource={resource} />}
             {tab === "code" && <SourceCode resource={resource} />}
+            {tab === "versions" && <SourceVersions resource={resource} />}
           </>
         )}
       </Loaded>

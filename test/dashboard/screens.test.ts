@@ -131,6 +131,7 @@ describe("every screen of the dashboard", function () {
       "source-settings": `/sources/${source.id}/settings`,
       "source-timer": `/sources/${timer.id}/settings`,
       "source-code": `/sources/${source.id}/code`,
+      "source-versions": `/sources/${source.id}/versions`,
       components: "/components",
       component: `/components/${source.component_id}`,
       "source-deploy": `/components/${source.component_id}/deploy`,

@@ -144,6 +144,11 @@ const SCREENS: Screen[] = [
     filter: "channel=none",
   },
   {
+    name: "the versions of a source",
+    path: ({ source }) => `/sources/${source}/versions`,
+    holds: /\/versions/,
+  },
+  {
     name: "the runs of a source",
     path: ({ source }) => `/sources/${source}/runs`,
     holds: INSIDE,
