@@ -30,6 +30,7 @@ const ORDER = [
   "platform.js",
   "models",
   "accepted",
+  "audit",
   "alerts",
   "accounts",
   "props",

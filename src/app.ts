@@ -12,6 +12,8 @@ import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import { alertRoutes } from "./alerts/send/routes.ts";
 import { attentionRoutes } from "./attention/routes.ts";
+import { recordChange } from "./audit/record.ts";
+import { auditRoutes } from "./audit/routes.ts";
 import { additionalPropsRoutes, configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -94,6 +96,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...openIdRoutes,
   ...keyRoutes,
   ...organizationRoutes,
+  ...auditRoutes,
   ...alertRoutes,
 ];
 
@@ -146,6 +149,7 @@ function api(platform: Platform, { checkResponses = false }: { checkResponses?: 
     readSession: ctx => readSession(platform, ctx),
     maxBodyBytes: LIMITS.apiBodyBytes.value,
     checkResponses,
+    recordChange: change => recordChange(platform, change),
     ...(perSecond > 0 && {
       rateLimit: rateLimit(
         createKeyRateLimiter(redis, { keyPrefix: keys.rateLimit(), points: perSecond, durationS: 1, burst }),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { recordOwnAction } from "../audit/record.ts";
 import type { Caller } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
@@ -41,7 +42,7 @@ export function newKey(
   return { key, apiKey };
 }
 
-/** Creates another API key for a user and returns it; it can never be shown again. Throws `not-found` for the user. */
+/** For the operator: creates another API key for a user and returns it; it can never be shown again. Throws `not-found`. */
 export async function createApiKey(
   platform: Stores,
   userId: string,
@@ -49,8 +50,15 @@ export async function createApiKey(
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const { key, apiKey } = newKey(platform, userId, null);
   await ApiKeys(platform.mongo).insertOne(key);
+  await recordOfOperator(platform, "api_key.created", key);
   return { id: key._id, api_key: apiKey };
 }
+
+const recordOfOperator = (
+  platform: Stores,
+  action: string,
+  { _id: id, user_id: ownerId, name = null }: ApiKey,
+) => recordOwnAction(platform, { by: "operator", ownerId, action, thing: { id, name } });
 
 /** Returns a user's API keys with how and when each was made, newest first. Throws `not-found` for the user. */
 export async function listApiKeys(platform: Stores, userId: string) {
@@ -93,16 +101,32 @@ export async function revokeApiKey(
   platform: Stores,
   keyId: string,
 ): Promise<{ id: string; revoked_at: number }> {
+  const { revoked_at } = await revoke(platform, keyId);
+  return { id: keyId, revoked_at };
+}
+
+/** As `revokeApiKey`, for the operator. */
+export async function revokeAsOperator(
+  platform: Stores,
+  keyId: string,
+): Promise<{ id: string; revoked_at: number }> {
+  const key = await revoke(platform, keyId);
+  await recordOfOperator(platform, "api_key.revoked", key);
+  return { id: keyId, revoked_at: key.revoked_at };
+}
+
+async function revoke(platform: Stores, keyId: string): Promise<ApiKey & { revoked_at: number }> {
   const revoked_at = unixSeconds(platform.clock());
-  const found = await ApiKeys(platform.mongo).findOneAndUpdate(
-    { _id: keyId },
-    [{ $set: { revoked_at: { $ifNull: ["$revoked_at", revoked_at] } } }],
-    { returnDocument: "after", updatePipeline: true },
-  );
+  const found = await ApiKeys(platform.mongo)
+    .findOneAndUpdate({ _id: keyId }, [{ $set: { revoked_at: { $ifNull: ["$revoked_at", revoked_at] } } }], {
+      returnDocument: "after",
+      updatePipeline: true,
+    })
+    .lean<ApiKey | null>();
   if (!found) throw notFound("key");
   await Sessions(platform.mongo).deleteMany({ key_id: keyId });
   await platform.routing.invalidate([found.user_id]);
-  return { id: keyId, revoked_at: found.revoked_at ?? revoked_at };
+  return { ...found, revoked_at: found.revoked_at ?? revoked_at };
 }
 
 /** Returns true if a text has the shape of an API key; any other is unknown without a look-up. */
@@ -124,7 +148,9 @@ export async function findKeyCallers(platform: Stores, hashes: string[]): Promis
   const byHash = new Map(keys.map(key => [key.hash, key]));
   return hashes.map(hash => {
     const key = byHash.get(hash);
-    return key ? { userId: key.user_id, keyId: key._id, orgIds: orgIds(key.user_id) } : null;
+    if (!key) return null;
+    const { _id, user_id, name = null, prefix = null } = key;
+    return { userId: user_id, keyId: _id, key: { name, prefix }, orgIds: orgIds(user_id) };
   });
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import { unixSeconds } from "../lib/time.ts";
+import type { Invitation } from "../models/organization.ts";
 import type { Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import {
@@ -54,6 +55,12 @@ const present = (row: NamedInvitation): Static<typeof InvitationView> => ({
   expires_at: unixSeconds(row.expires_at.getTime()),
 });
 
+/** What becomes of an invitation is for the organization to know. */
+const ofOrganization = ({ org_id, email }: Pick<Invitation, "org_id" | "email">) => ({
+  ownerId: org_id,
+  name: email,
+});
+
 const org_id = "o_0CjB8tYr3KpL7xVd";
 const example = {
   id: "inv_0CjB8uZs4LqM8yWe",
@@ -96,6 +103,7 @@ export const organizationRoutes = [
     method: "DELETE",
     path: "/orgs/{org_id}/members/{user_id}",
     id: "removeMember",
+    audit: "member.removed",
     tag,
     summary: "Remove a member, or leave an organization",
     description: "The owner removes others; everybody but the owner may leave.",
@@ -103,13 +111,16 @@ export const organizationRoutes = [
     response: empty(204),
     errors: ["forbidden", "conflict", "not-found"],
     example: { params: { org_id, user_id: user } },
-    handler: ({ deps, owner, params, caller }) =>
-      removeMember(deps, { orgId: owner, userId: params.user_id, callerId: caller.userId }),
+    handler: ({ deps, owner, params, caller, changes }) => {
+      changes({ id: params.user_id });
+      return removeMember(deps, { orgId: owner, userId: params.user_id, callerId: caller.userId });
+    },
   }),
   route({
     method: "POST",
     path: "/orgs/{org_id}/invitations",
     id: "createInvitation",
+    audit: "invitation.created",
     tag,
     summary: "Invite a user to an organization",
     description:
@@ -120,8 +131,10 @@ export const organizationRoutes = [
     response: data(201, InvitationView),
     errors: ["forbidden", "conflict", "limit-reached"],
     example: { params: { org_id }, body: { email: example.email }, response: example },
-    handler: async ({ deps, owner, caller, body }) =>
-      present(await invite(deps, { orgId: owner, userId: caller.userId, email: body.email })),
+    handler: async ({ deps, owner, caller, body: { email }, changes }) => {
+      changes({ name: email });
+      return present(await invite(deps, { orgId: owner, userId: caller.userId, email }));
+    },
   }),
   route({
     method: "GET",
@@ -139,6 +152,7 @@ export const organizationRoutes = [
     method: "DELETE",
     path: "/orgs/{org_id}/invitations/{id}",
     id: "withdrawInvitation",
+    audit: "invitation.withdrawn",
     tag,
     summary: "Take an invitation back",
     description: "By the owner.",
@@ -146,8 +160,10 @@ export const organizationRoutes = [
     response: empty(204),
     errors: ["forbidden", "not-found"],
     example: { params: { org_id, id: example.id } },
-    handler: ({ deps, owner, caller, params }) =>
-      withdrawInvitation(deps, { orgId: owner, userId: caller.userId, id: params.id }),
+    handler: ({ deps, owner, caller, params: { id }, changes }) => {
+      changes({ id });
+      return withdrawInvitation(deps, { orgId: owner, userId: caller.userId, id });
+    },
   }),
   route({
     method: "GET",
@@ -166,6 +182,7 @@ export const organizationRoutes = [
     method: "POST",
     path: "/users/me/invitations/{id}/accept",
     id: "acceptInvitation",
+    audit: "invitation.accepted",
     tag,
     summary: "Become a member of an organization",
     description: "You can use everything that the organization owns from then on.",
@@ -176,18 +193,25 @@ export const organizationRoutes = [
     ),
     errors: ["limit-reached"],
     example: { params: { id: example.id }, response: { id: org_id, name: "Acme" } },
-    handler: ({ deps, resource }) => acceptInvitation(deps, resource),
+    handler: ({ deps, resource, changes }) => {
+      changes(ofOrganization(resource));
+      return acceptInvitation(deps, resource);
+    },
   }),
   route({
     method: "DELETE",
     path: "/users/me/invitations/{id}",
     id: "declineInvitation",
+    audit: "invitation.declined",
     tag,
     summary: "Decline an invitation",
     description: "The invitation is deleted; the organization may send another one.",
     access: ownInvitation,
     response: empty(204),
     example: { params: { id: example.id } },
-    handler: ({ deps, resource }) => declineInvitation(deps, resource),
+    handler: ({ deps, resource, changes }) => {
+      changes(ofOrganization(resource));
+      return declineInvitation(deps, resource);
+    },
   }),
 ];

@@ -61,7 +61,7 @@ export function keyCommands(program: Command, run: Run): void {
     .command("revoke")
     .description("revoke an API key at once")
     .argument("<key id>", "key_…")
-    .action((keyId: string) => run(async platform => (await apiKeys()).revokeApiKey(platform, keyId)));
+    .action((keyId: string) => run(async platform => (await apiKeys()).revokeAsOperator(platform, keyId)));
 }
 
 const organizations = () => import("../accounts/organizations.ts");

@@ -45,6 +45,7 @@ export const componentRoutes = [
     method: "POST",
     path: "/components",
     id: "createComponent",
+    audit: "component.saved",
     tag,
     summary: "Save a component",
     description:
@@ -80,6 +81,7 @@ export const componentRoutes = [
     method: "DELETE",
     path: "/components/{id}",
     id: "deleteComponent",
+    audit: "component.deleted",
     tag,
     summary: "Delete a component",
     description:

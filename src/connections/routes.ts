@@ -86,6 +86,7 @@ export const connectionRoutes = [
     method: "POST",
     path: "/connections",
     id: "createConnection",
+    audit: "connection.created",
     tag,
     summary: "Create a connection with keys",
     description:
@@ -102,6 +103,7 @@ export const connectionRoutes = [
     method: "POST",
     path: "/connections/consents",
     id: "createConsent",
+    audit: "connection.requested",
     tag,
     summary: "Ask for a connection with an app's consent",
     description:
@@ -112,8 +114,11 @@ export const connectionRoutes = [
     response: data(201, ConsentView),
     errors: ["limit-reached", "unavailable"],
     example: { body: { app: "github", name: example.name }, response: consent },
-    handler: ({ deps, body, owner, caller }) =>
-      askForConnection(deps, { ownerId: owner, userId: caller.userId, ...body }),
+    handler: async ({ deps, body, owner, caller, changes }) => {
+      const asked = await askForConnection(deps, { ownerId: owner, userId: caller.userId, ...body });
+      changes({ id: asked.connection_id, name: body.name });
+      return asked;
+    },
   }),
   ...accountLists({
     things: "connections",
@@ -140,6 +145,7 @@ export const connectionRoutes = [
     method: "PUT",
     path: "/connections/{id}",
     id: "updateConnection",
+    audit: "connection.updated",
     tag,
     summary: "Change a connection",
     description:
@@ -155,6 +161,7 @@ export const connectionRoutes = [
     method: "POST",
     path: "/connections/{id}/reconnect",
     id: "reconnectConnection",
+    audit: "connection.reconnect_requested",
     tag,
     summary: "Ask for an app's consent again",
     description:
@@ -169,6 +176,7 @@ export const connectionRoutes = [
     method: "POST",
     path: "/connections/{id}/renew",
     id: "renewConnection",
+    audit: "connection.renewed",
     tag,
     summary: "Renew the token of a connection now",
     description:
@@ -184,6 +192,7 @@ export const connectionRoutes = [
     method: "POST",
     path: "/connections/{id}/rotate_endpoint",
     id: "rotateConnectionEndpoint",
+    audit: "connection.endpoint_rotated",
     tag,
     summary: "Replace the address at which an app's events arrive",
     description:
@@ -199,6 +208,7 @@ export const connectionRoutes = [
     method: "DELETE",
     path: "/connections/{id}",
     id: "deleteConnection",
+    audit: "connection.deleted",
     tag,
     summary: "Delete a connection",
     description:

@@ -26,8 +26,11 @@ export const recoversDeliveries = {
   response: accepted(202, RecoveryView),
   alsoStatus: 200,
   errors: ["conflict"] as const,
-  handler: ({ deps, resource, body, ctx }: Asked<unknown, Static<typeof RecoverBody>>) => {
-    if (body.dry_run) ctx.status = 200;
+  handler: ({ deps, resource, body, ctx, changes }: Asked<unknown, Static<typeof RecoverBody>>) => {
+    if (body.dry_run) {
+      ctx.status = 200;
+      changes(null);
+    }
     return requestRecovery(deps, resource, body);
   },
 };
@@ -66,6 +69,7 @@ export const destinationDeliveryRoutes = [
     method: "POST",
     path: "/destinations/{id}/recover",
     id: "recoverDestinationDeliveries",
+    audit: "destination.deliveries_retried",
     tag,
     summary: "Retry all failed deliveries to a destination since a point in time",
     description:
@@ -90,6 +94,7 @@ export const destinationDeliveryRoutes = [
     method: "POST",
     path: "/destinations/{id}/test",
     id: "testDestination",
+    audit: "destination.tested",
     tag,
     summary: "Send a test event to a destination now",
     description:

@@ -82,6 +82,7 @@ export const deliveryRoutes = [
     method: "POST",
     path: "/deliveries/{id}/retry",
     id: "retryDelivery",
+    audit: "delivery.retried",
     tag: "Deliveries",
     summary: "Retry a delivery now",
     description: "Replaces the scheduled attempt and restarts the retry schedule.",
@@ -98,6 +99,7 @@ export const deliveryRoutes = [
     method: "POST",
     path: "/webhooks/{id}/recover",
     id: "recoverDeliveries",
+    audit: "webhook.deliveries_retried",
     tag: "Deliveries",
     summary: "Retry all failed deliveries since a point in time",
     description:
@@ -123,6 +125,7 @@ export const deliveryRoutes = [
     method: "POST",
     path: "/webhooks/{id}/test",
     id: "testWebhook",
+    audit: "webhook.tested",
     tag: "Deliveries",
     summary: "Send a signed test event now",
     description:

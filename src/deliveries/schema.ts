@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
-import { OrNull, patternInWords } from "../lib/schemas.ts";
+import { OrNull, patternInWords, UnixSeconds } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 const AttemptView = Type.Object({
@@ -145,13 +145,6 @@ export type DeliveryDetail = Static<typeof DeliveryDetail>;
 export const DeliveryExpand = Type.Object({
   expand: Type.Optional(Type.Literal("event", { description: "Return the event that is sent, too." })),
 });
-
-const UnixSeconds = (description: string) =>
-  Type.Integer({
-    minimum: 0,
-    maximum: 32_503_680_000,
-    description: `${description}; Unix seconds, inclusive.`,
-  });
 
 export const DeliveryFilter = Type.Object({
   state: Type.Optional(StateParam),

@@ -37,6 +37,7 @@ export const destinationRoutes = [
     method: "POST",
     path: "/destinations",
     id: "createDestination",
+    audit: "destination.created",
     tag,
     summary: "Create a destination",
     description:
@@ -83,6 +84,7 @@ export const destinationRoutes = [
     method: "PUT",
     path: "/destinations/{id}",
     id: "updateDestination",
+    audit: "destination.updated",
     tag,
     summary: "Update a destination",
     description:
@@ -100,6 +102,7 @@ export const destinationRoutes = [
     method: "DELETE",
     path: "/destinations/{id}",
     id: "deleteDestination",
+    audit: "destination.deleted",
     tag,
     summary: "Delete a destination",
     description: "Also deletes its subscriptions and cancels its pending deliveries.",

@@ -41,14 +41,14 @@ interface Request {
 /**
  * Hands an event to its listeners again: to those whose subscriptions, of these owners, match it now. A webhook receives it
  * under the same `webhook-id` as before, or for the first time; a source runs once more; a workflow engine gets a job.
- * Ids are those of `traceEvent`. Throws `not-found` for the event or the listener, and `conflict` if the event is no longer
+ * Ids are those of `traceEvent`; `ownerId` is the account of the emitter. Throws `not-found` for the event or the listener, and `conflict` if the event is no longer
  * stored whole.
  */
 export async function replayEvent(
   platform: Working,
   { id, emitterId, listenerId }: Request,
   owners: string[],
-): Promise<Replayed> {
+): Promise<{ replayed: Replayed; ownerId: string }> {
   if (listenerId !== undefined) await checkListener(platform, listenerId, owners);
   const found = await findEvent(platform, id, emitterId, owners);
   if (found.eventId === null) throw new AppError("not-found", "event not found");
@@ -73,7 +73,7 @@ export async function replayEvent(
     if (subscription.listener_id.startsWith("p_"))
       await replayToWorkflow(platform, stored, subscription, replayed);
   }
-  return replayed;
+  return { replayed, ownerId: found.emitter.owner_id };
 }
 
 /** Returns the event as it is stored, or as it would be if it had gone to webhooks. Throws `conflict`. */

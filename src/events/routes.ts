@@ -215,6 +215,7 @@ export const eventRoutes = [
     method: "POST",
     path: "/events/{id}/replay",
     id: "replayEvent",
+    audit: "event.replayed",
     tag: "Events",
     summary: "Hand an event to its listeners again",
     description:
@@ -237,13 +238,18 @@ export const eventRoutes = [
         skipped: [],
       },
     },
-    handler: ({ deps, params, query, body, owners }) =>
-      replayEvent(deps, { id: params.id, emitterId: query.emitter_id, listenerId: body.listener_id }, owners),
+    handler: async ({ deps, params: { id }, query, body, owners, changes }) => {
+      const asked = { id, emitterId: query.emitter_id, listenerId: body.listener_id };
+      const { replayed, ownerId } = await replayEvent(deps, asked, owners);
+      changes({ id, ownerId });
+      return replayed;
+    },
   }),
   route({
     method: "POST",
     path: "/subscriptions/filter_test",
     id: "testFilter",
+    audit: null,
     tag: "Subscriptions",
     summary: "Try a filter on the last events of an emitter",
     description: "Nothing is stored.",
@@ -285,6 +291,7 @@ export const eventRoutes = [
     method: "POST",
     path: "/subscriptions/function_test",
     id: "testFunction",
+    audit: null,
     tag: "Subscriptions",
     summary: "Try a function on the last events of an emitter",
     description:

@@ -4,6 +4,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Page, PageRequest } from "../store/page.ts";
+import type { ChangeNote } from "./changes.ts";
 import type { CursorCodec } from "./common-parameters.ts";
 
 /** The user that an API key or a session belongs to. */
@@ -13,6 +14,10 @@ export interface Caller {
   keyId: string;
   /** Absent for an API key. */
   sessionId?: string;
+  /** What the session began with; absent for an API key. */
+  signedInWith?: "api_key" | "openid";
+  /** How people recognize the API key; absent for a session. */
+  key?: { name: string | null; prefix: string | null };
   /** Organizations that the user is a member of. */
   orgIds: string[];
 }
@@ -68,10 +73,24 @@ export interface RouteRequest<Deps, Params, Query, Body, Resource> {
   resource: Resource;
   /** The requested page, if the response is paginated. */
   page: PageRequest;
+  /**
+   * Says what the request changes, for its entry of the audit log, where neither path nor response does; null: nothing. By
+   * itself, that is the resource of the path, or what the response shows.
+   */
+  changes: (note: ChangeNote | null) => void;
   ctx: Context;
   requestId: string;
   log: Logger;
 }
+
+/**
+ * What the audit log calls a request that succeeded (docs/rest-api.md#audit-log), such as `webhook.updated`: the kind of thing and
+ * what happened to it. Null for a route that changes nothing that is kept, and for events on their way, which are too many.
+ */
+type Audit = `${string}.${string}` | null;
+
+/** Every route that may change something says what the audit log calls it: none is left out because it was forgotten. */
+type Audited = { method: "GET"; audit?: null } | { method: Exclude<Method, "GET">; audit: Audit };
 
 interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   method: Method;
@@ -79,6 +98,7 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   path: Path;
   /** The OpenAPI operation id; unique. */
   id: string;
+  audit?: Audit;
   tag: string;
   summary: string;
   /** Markdown. */
@@ -160,7 +180,7 @@ export function routeFor<Deps>() {
     Body extends TObject = NoFields,
     Resource = undefined,
   >(
-    spec: RouteSpec<Deps, Path, Params, Query, Body, Spec, Resource>,
+    spec: RouteSpec<Deps, Path, Params, Query, Body, Spec, Resource> & Audited,
     // The router passes each handler only input that the route's own schemas have checked, so erasing types is sound.
   ): AnyRoute<Deps> => spec as unknown as AnyRoute<Deps>;
 }

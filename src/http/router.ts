@@ -5,6 +5,7 @@ import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Authenticate, KeyGate, loadResource, type Scope, scopeOf } from "./authorize.ts";
 import { BodyShares } from "./body-shares.ts";
+import { type RecordChange, RequestChange } from "./changes.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { createReadBody, type ReadBody } from "./json-body.ts";
 import { checkIfMatch, setEtag } from "./preconditions.ts";
@@ -31,6 +32,8 @@ export interface RouterOptions<Deps> {
   rateLimit?: RateLimit;
   /** Serves `Idempotency-Key` on POST. */
   idempotency?: Idempotency;
+  /** Writes what requests have changed to the audit log, before they are responded to. */
+  recordChange?: RecordChange;
 }
 
 /** What all routes of a router share. */
@@ -63,6 +66,7 @@ function serve<Deps>(
     const resource = await loadResource(route, options.deps, input.params, scope.owners);
     checkIfMatch(ctx, route, resource);
     const { params, query, body, bodyText, page } = input;
+    const change = new RequestChange(route, scope.owner, caller);
     const call = (called: AnyRoute<Deps>, named: { params: Input["params"]; resource: unknown }) =>
       called.handler({
         deps: options.deps,
@@ -72,6 +76,7 @@ function serve<Deps>(
         ...scope,
         ...named,
         page,
+        changes: note => change.note(note),
         ctx,
         requestId,
         log,
@@ -82,6 +87,8 @@ function serve<Deps>(
     const handle = async () => {
       ctx.status = route.response.status;
       const result = await call(route, { params, resource });
+      const made = change.made(ctx, { input, resource, result });
+      if (made) await options.recordChange?.(made);
       check?.(result);
       setEtag(ctx, route, result);
       sendResponse(ctx, route.response, result, input);

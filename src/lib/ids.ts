@@ -35,6 +35,7 @@ export type IdPrefix =
   | "rpl"
   | "al"
   | "iss"
+  | "aud"
   | "apn"
   | "dyp"
   | "cv";

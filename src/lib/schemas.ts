@@ -26,6 +26,14 @@ export const hasWords = (pattern: string): boolean => words.has(pattern);
 export const OrNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
+/** Returns the schema of a parameter that bounds a time, in Unix seconds, which the description says. */
+export const UnixSeconds = (description: string) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: 32_503_680_000,
+    description: `${description}; Unix seconds, inclusive.`,
+  });
+
 /** Returns the schema of a time in Unix milliseconds, which the description says. */
 export const UnixMs = (description: string) =>
   Type.Integer({ description: `${description} Unix milliseconds.` });

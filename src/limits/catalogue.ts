@@ -596,6 +596,20 @@ export const LIMITS = defineLimits({
     what: "how long an invitation can be accepted",
     beyond: "it is deleted",
   },
+  auditKept: {
+    value: 90 * 86_400_000,
+    unit: "ms",
+    per: "value",
+    what: "how long an entry of the audit log is kept",
+    beyond: "it is deleted",
+  },
+  auditEntries: {
+    value: 50_000,
+    unit: "count",
+    per: "account",
+    what: "entries of the audit log, some hundred more for a while",
+    beyond: "the oldest are deleted",
+  },
   apiKeys: {
     value: 100,
     unit: "count",

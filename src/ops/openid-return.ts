@@ -2,8 +2,10 @@ import type { Context, Middleware } from "koa";
 import { findUser, NotLetIn, type SignInProblem } from "../accounts/openid-connect/find-user.ts";
 import { openPending, type PendingSignIn, usePending } from "../accounts/openid-connect/pending.ts";
 import { RETURN_PATH } from "../accounts/openid-connect/routes.ts";
+import { callerOf } from "../accounts/sessions/authenticate.ts";
 import { signInLimitsOf } from "../accounts/sessions/routes.ts";
 import { lifeOf, startSession } from "../accounts/sessions/sessions.ts";
+import { recordChange } from "../audit/record.ts";
 import { clientAddress, clientKey } from "../http/client-address.ts";
 import { requestState } from "../http/request-log.ts";
 import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../http/session-cookie.ts";
@@ -61,6 +63,11 @@ async function signIn(platform: Stores & Outbound, openid: OpenIdProvider, ctx: 
   const userAgent = ctx.get("user-agent");
   const { session, token } = await startSession(platform, { userId, keyId: null, userAgent });
   setSessionCookie(ctx, sessionCookieOf(config.publicUrl) ?? missing(), token, lifeOf(session) / 1000);
+  await recordChange(platform, {
+    ...{ action: "session.started", ownerId: userId, caller: callerOf(session) },
+    thing: { id: session._id, name: null },
+    ...{ fields: [], isDone: true, address: clientAddress(ctx), userAgent },
+  });
   requestState(ctx).userId = userId;
   return pending.returnTo;
 }

@@ -42,6 +42,7 @@ export const secretRoutes = [
     method: "POST",
     path: "/secrets/compare",
     id: "compareSecrets",
+    audit: null,
     tag: "Secrets",
     summary: "Compare secrets with those that are stored",
     description:

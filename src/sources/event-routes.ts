@@ -157,6 +157,7 @@ export const sourceEventRoutes = [
     method: "DELETE",
     path: "/sources/{id}/events",
     id: "deleteSourceEvents",
+    audit: "source.events_deleted",
     tag,
     summary: "Delete a range of a source's stored events",
     description:

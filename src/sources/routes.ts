@@ -79,6 +79,7 @@ export const sourceRoutes = [
     method: "POST",
     path: "/sources",
     id: "createSource",
+    audit: "source.created",
     tag,
     summary: "Deploy a source",
     description:
@@ -125,6 +126,7 @@ export const sourceRoutes = [
     method: "PUT",
     path: "/sources/{id}",
     id: "updateSource",
+    audit: "source.updated",
     tag,
     summary: "Update, enable or disable a source",
     description:
@@ -161,6 +163,7 @@ export const sourceRoutes = [
     method: "POST",
     path: "/sources/{id}/rotate_endpoint",
     id: "rotateSourceEndpoint",
+    audit: "source.endpoint_rotated",
     tag,
     summary: "Replace the address of a source's endpoint",
     description:
@@ -179,6 +182,7 @@ export const sourceRoutes = [
     method: "DELETE",
     path: "/sources/{id}",
     id: "deleteSource",
+    audit: "source.deleted",
     tag,
     summary: "Delete a source",
     description:

@@ -47,6 +47,11 @@ const keyOf = (query: { emitter_id: string; listener_id: string; event_name?: st
   eventName: query.event_name ?? "",
 });
 
+/** A subscription has no name: the audit log, which may outlive it, calls it after what it connects. */
+const calledAfter = ({ emitter_id, listener_id }: { emitter_id: string; listener_id: string }) => ({
+  name: `${emitter_id} → ${listener_id}`,
+});
+
 const exampleQuery = {
   emitter_id: "dc_0CjB9uPc7RfT1xLs",
   listener_id: "wh_0CjBAEdF3kWq9RtZ",
@@ -67,6 +72,7 @@ export const subscriptionRoutes = [
     method: "POST",
     path: "/subscriptions",
     id: "createSubscription",
+    audit: "subscription.saved",
     tag,
     summary: "Subscribe a listener to an emitter",
     description:
@@ -81,8 +87,9 @@ export const subscriptionRoutes = [
     response: data(200, SubscriptionSchema),
     errors: ["limit-reached", "not-found", "unavailable"],
     example: { query: exampleQuery, body: { filter: { "issue.state": "open" } }, response: shown },
-    handler: async ({ deps, query, body, owner, owners, caller }) =>
-      presentWithFunction(
+    handler: async ({ deps, query, body, owner, owners, caller, changes }) => {
+      changes(calledAfter(query));
+      return presentWithFunction(
         deps,
         await subscribe(
           deps,
@@ -90,12 +97,14 @@ export const subscriptionRoutes = [
           { ...keyOf(query), filter: body.filter, code: body.function },
         ),
         owners,
-      ),
+      );
+    },
   }),
   route({
     method: "DELETE",
     path: "/subscriptions",
     id: "deleteSubscription",
+    audit: "subscription.deleted",
     tag,
     summary: "Delete a subscription",
     description: "`event_name` must be that of the subscription: empty if it was created without one.",
@@ -104,8 +113,10 @@ export const subscriptionRoutes = [
     response: empty(204),
     errors: ["not-found", "conflict"],
     example: { query: exampleQuery },
-    handler: ({ deps, query, owner, owners, caller }) =>
-      unsubscribe(deps, { owner, owners, userId: caller.userId }, keyOf(query)),
+    handler: async ({ deps, query, owner, owners, caller, changes }) => {
+      const ended = await unsubscribe(deps, { owner, owners, userId: caller.userId }, keyOf(query));
+      changes({ id: ended._id, ownerId: ended.owner_id, ...calledAfter(query) });
+    },
   }),
   route({
     method: "GET",
@@ -123,6 +134,7 @@ export const subscriptionRoutes = [
     method: "PUT",
     path: "/subscriptions/{id}",
     id: "updateSubscription",
+    audit: "subscription.updated",
     tag,
     summary: "Change a subscription",
     description:
@@ -136,20 +148,26 @@ export const subscriptionRoutes = [
     response: data(200, SubscriptionSchema),
     errors: ["unavailable"],
     example: { params, body: { filter: { "issue.state": "open" } }, response: shown },
-    handler: async ({ deps, resource, body, owners }) =>
-      presentWithFunction(deps, await updateSubscription(deps, resource, body), owners),
+    handler: async ({ deps, resource, body, owners, changes }) => {
+      changes(calledAfter(resource));
+      return presentWithFunction(deps, await updateSubscription(deps, resource, body), owners);
+    },
   }),
   route({
     method: "DELETE",
     path: "/subscriptions/{id}",
     id: "deleteSubscriptionById",
+    audit: "subscription.deleted",
     tag,
     summary: "Delete a subscription by its id",
     description: "Deliveries that wait end as `subscription-deleted`.",
     access: ownSubscription,
     response: empty(204),
     example: { params },
-    handler: ({ deps, resource }) => deleteSubscription(deps, resource),
+    handler: ({ deps, resource, changes }) => {
+      changes(calledAfter(resource));
+      return deleteSubscription(deps, resource);
+    },
   }),
   ...accountLists({
     things: "subscriptions",
@@ -178,6 +196,7 @@ export const autoSubscriptionRoutes = [
     method: "POST",
     path: "/auto_subscriptions",
     id: "createAutoSubscription",
+    audit: "auto_subscription.saved",
     tag,
     summary: "Subscribe a listener to future workflows and sources",
     description:
@@ -215,6 +234,7 @@ export const autoSubscriptionRoutes = [
     method: "DELETE",
     path: "/auto_subscriptions/{id}",
     id: "deleteAutoSubscription",
+    audit: "auto_subscription.deleted",
     tag,
     summary: "Delete an auto subscription",
     description: "The subscriptions that it has created stay.",

@@ -169,13 +169,14 @@ export async function unsubscribe(
   platform: Stores,
   { owner, owners }: Subscriber,
   { emitterId, listenerId, eventName }: SubscriptionKey,
-): Promise<void> {
+): Promise<Owned> {
   const key = { emitter_id: emitterId, event_name: eventName, listener_id: listenerId };
   const found = await Subscriptions(platform.mongo)
     .find({ ...key, owner_id: { $in: owners } }, { owner_id: 1, emitter_id: 1 })
     .lean();
   const subscription = found.find(({ owner_id }) => owner_id === owner) ?? onlyOne(found);
   await deleteSubscription(platform, subscription);
+  return subscription;
 }
 
 type Owned = Pick<Subscription, "_id" | "owner_id" | "emitter_id">;

@@ -1,4 +1,5 @@
 import { type NewAlert, raiseAlert } from "../alerts/raise.ts";
+import { recordOwnActionIn } from "../audit/record.ts";
 import { issueDetails } from "../issues/cause.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Observed, Stores } from "../platform.ts";
@@ -106,7 +107,7 @@ interface DisabledBecause {
   cause: string | null;
 }
 
-/** Disables an active webhook for which `ifStill` holds, and alerts its owner: both, or neither. */
+/** Disables an active webhook for which `ifStill` holds, alerts its owner, and says so in the audit log: all of it, or nothing. */
 async function disable(
   platform: Stores & Observed,
   webhook: Webhook,
@@ -121,6 +122,10 @@ async function disable(
     );
     if (modifiedCount === 1) {
       await raiseAlert(platform, disabledAlert(webhook, why, platform.clock()), session);
+      await recordOwnActionIn(session, platform, {
+        ...{ ownerId: webhook.owner_id, action: `${kindOf(webhook)}.disabled`, reason: why.reason },
+        thing: { id: webhook._id, name: webhook.name },
+      });
     }
   });
   await platform.routing.invalidate([webhook.owner_id]);
@@ -175,9 +180,10 @@ type HealthStage = 1 | 2;
 type Shown = Pick<Webhook, "_id" | "owner_id" | "name">;
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
+const kindOf = ({ _id }: Pick<Shown, "_id">) => (_id.startsWith("wh_") ? "webhook" : "destination");
 /** Returns how alerts call a webhook or destination: not by its url, which may hold a secret. */
 export const describeListener = ({ _id, name }: Pick<Shown, "_id" | "name">): string => {
-  const kind = _id.startsWith("wh_") ? "webhook" : "destination";
+  const kind = kindOf({ _id });
   return name ? `${kind} "${name}" (${_id})` : `${kind} ${_id}`;
 };
 const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject: { id: _id, name } });

@@ -28,6 +28,7 @@ export const webhookRoutes = [
     method: "POST",
     path: "/webhooks",
     id: "createWebhook",
+    audit: "webhook.created",
     tag: "Webhooks",
     summary: "Create a webhook",
     description:
@@ -68,6 +69,7 @@ export const webhookRoutes = [
     method: "PUT",
     path: "/webhooks/{id}",
     id: "updateWebhook",
+    audit: "webhook.updated",
     tag: "Webhooks",
     summary: "Update a webhook",
     description:
@@ -83,6 +85,7 @@ export const webhookRoutes = [
     method: "DELETE",
     path: "/webhooks/{id}",
     id: "deleteWebhook",
+    audit: "webhook.deleted",
     tag: "Webhooks",
     summary: "Delete a webhook",
     description: "Also deletes its subscriptions and cancels its pending deliveries.",
@@ -95,6 +98,7 @@ export const webhookRoutes = [
     method: "POST",
     path: "/webhooks/{id}/rotate_signing_key",
     id: "rotateSigningKey",
+    audit: "webhook.signing_key_rotated",
     tag: "Webhooks",
     summary: "Replace the signing key of a webhook",
     description:

@@ -48,6 +48,7 @@ export const workflowRoutes = [
     method: "POST",
     path: "/workflows",
     id: "createWorkflow",
+    audit: "workflow.created",
     tag,
     summary: "Register a workflow",
     description:
@@ -96,6 +97,7 @@ export const workflowRoutes = [
     method: "PUT",
     path: "/workflows/{workflow_id}",
     id: "updateWorkflow",
+    audit: "workflow.updated",
     tag,
     summary: "Update a workflow",
     description: "Fields that are left out stay unchanged.",
@@ -109,6 +111,7 @@ export const workflowRoutes = [
     method: "DELETE",
     path: "/workflows/{workflow_id}",
     id: "deleteWorkflow",
+    audit: "workflow.deleted",
     tag,
     summary: "Delete a workflow",
     description:

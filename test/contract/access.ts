@@ -23,10 +23,14 @@ export const REFERENCES: Record<string, string[]> = {
   webhook_id: ["webhook", "destination"],
   issue_id: ["issue"],
 };
-/** An event and a subscription select among the caller's own deliveries, which may have come by another account's, or by one that ended. */
+/**
+ * An event and a subscription select among the caller's own deliveries, which may have come by another account's, or by one that ended;
+ * an actor and a thing among the entries of the caller's own audit log, which outlive them.
+ */
 export const NO_REFERENCE = new Set([
   ...["org_id", "start_id", "end_id", "dynamic_props_id"],
   ...["event_id", "subscription_id"],
+  ...["actor_id", "thing_id"],
 ]);
 
 /** Routes that an organization's members can't call, but its owner can. */

@@ -13,6 +13,7 @@ import { endAllSessions } from "../../src/accounts/sessions/sessions.ts";
 import { planOf } from "../../src/accounts/users.ts";
 import { raiseAlert } from "../../src/alerts/raise.ts";
 import { routes } from "../../src/app.ts";
+import { trimEntries } from "../../src/audit/record.ts";
 import { storedBundle } from "../../src/components/stored-bundle.ts";
 import { rowIdCursor } from "../../src/http/common-parameters.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -228,9 +229,26 @@ describe("queries of the whole system", () => {
     }
   }
 
+  /** Reads the audit log of an organization by each of its filters, and deletes what is too much. */
+  async function useAuditLog({ api, orgId }: Required<Owner>): Promise<void> {
+    const entries = (query: Record<string, string | number>) =>
+      api.expect(200, "GET", `/orgs/${orgId}/audit_log`, { query: { limit: 2, ...query } });
+    const [{ id, action, actor, thing }] = await entries({});
+    const after = rowIdCursor.encode(id);
+    const filters: Record<string, string>[] = [
+      ...[{}, { action }, { actor_id: actor.user_id }, { thing_id: thing.id }, { since: "1" }],
+    ];
+    for (const query of filters) {
+      await entries(query);
+      await entries({ ...query, after });
+    }
+    await trimEntries(world.system.worker, orgId, 1);
+  }
+
   /** Does what the command line and the reconciler do. */
   async function operate({ api, orgId }: Required<Owner>): Promise<void> {
     const { worker } = world.system;
+    await useAuditLog({ api, orgId });
     const other = await world.system.user({ plan: "paid" });
     await addMember(worker, orgId, other.userId);
     const key = await createApiKey(worker, other.userId);

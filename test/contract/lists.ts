@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { recordOwnAction } from "../../src/audit/record.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { AuditEntries } from "../../src/models/audit-entry.ts";
 import { CodeHistories } from "../../src/models/code-history.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
@@ -101,6 +103,20 @@ const issues =
     path: pathOf(owner),
     add: async () => (await THINGS.issue?.make(world, owner)) ?? "",
     remove: id => Issues(world.system.worker.mongo).deleteOne({ _id: id }),
+  });
+
+const auditLog =
+  (pathOf: (owner: Owner) => string): Open =>
+  async ({ system: { worker } }, owner) => ({
+    path: pathOf(owner),
+    async add() {
+      await recordOwnAction(worker, { ownerId: ownerIdOf(owner), action: "session.ended", thing: null });
+      const newest = await AuditEntries(worker.mongo)
+        .findOne({ owner_id: ownerIdOf(owner) })
+        .sort({ _id: -1 });
+      return newest?._id ?? "";
+    },
+    remove: id => AuditEntries(worker.mongo).deleteOne({ _id: id }),
   });
 
 /** Invitations to the organization, or to the user from new ones. */
@@ -244,6 +260,8 @@ const LISTS: Record<string, Open> = {
   listReplays: replays,
   listMyIssues: issues(() => "/users/me/issues"),
   listOrganizationIssues: issues(({ orgId }) => `/orgs/${orgId}/issues`),
+  listMyAuditLog: auditLog(() => "/users/me/audit_log"),
+  listOrganizationAuditLog: auditLog(({ orgId }) => `/orgs/${orgId}/audit_log`),
   listMyInvitations: invitations(() => "/users/me/invitations"),
   listInvitations: invitations(({ orgId }) => `/orgs/${orgId}/invitations`),
   listSessions: made("session", "sessions", () => "/sessions"),

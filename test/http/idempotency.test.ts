@@ -13,7 +13,7 @@ import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
 import { openTestRedis, type TestRedis } from "./redis.ts";
 
 const route = routeFor<Deps>();
-const common = { method: "POST", tag: "T", summary: "T", access: { kind: "owner" } } as const;
+const common = { method: "POST", audit: null, tag: "T", summary: "T", access: { kind: "owner" } } as const;
 let release: () => void = () => {};
 let failures = 0;
 

@@ -113,6 +113,7 @@ describe("http/openapi", () => {
         method: "POST",
         path: "/odd",
         id: "odd",
+        audit: null,
         tag: "T",
         summary: "T",
         access: { kind: "owner" },

@@ -1,3 +1,4 @@
+import { recordOwnAction } from "../../audit/record.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Memberships, Organizations } from "../../models/organization.ts";
@@ -91,10 +92,18 @@ const newIdentity = ({ clock }: Stores, { issuer, subject }: Claims, userId: str
  * people stays.
  */
 export async function withdrawAccess(platform: Stores, userId: string): Promise<void> {
-  await Sessions(platform.mongo).deleteMany({ user_id: userId, key_id: null });
-  await revokeProviderKeys(platform, userId);
+  const { deletedCount: ended } = await Sessions(platform.mongo).deleteMany({
+    user_id: userId,
+    key_id: null,
+  });
+  const revoked = await revokeProviderKeys(platform, userId);
   await applyOrganizations(platform, userId, []);
   await platform.routing.invalidate([userId]);
+  if (ended + revoked === 0) return;
+  await recordOwnAction(platform, {
+    ...{ ownerId: userId, action: "user.access_withdrawn", thing: { id: userId, name: null } },
+    reason: "the rules for people of the OpenID provider no longer let the user in",
+  });
 }
 
 /**
@@ -107,12 +116,21 @@ async function applyOrganizations(platform: Stores, userId: string, orgIds: stri
   const lost = current.filter(({ by_rule, org_id }) => by_rule && !orgIds.includes(org_id));
   const missing = orgIds.filter(id => !current.some(({ org_id }) => org_id === id));
   if (lost.length > 0) await Memberships(mongo).deleteMany({ _id: { $in: lost.map(({ _id }) => _id) } });
+  for (const { org_id } of lost) await recordMembership(platform, userId, org_id, "member.removed");
   for (const orgId of missing) await join(platform, userId, orgId);
   const changed = [...lost.map(({ org_id }) => org_id), ...missing];
   if (changed.length > 0) await routing.invalidate([userId, ...changed]);
 }
 
-async function join({ mongo, clock, log }: Stores, userId: string, orgId: string): Promise<void> {
+/** Who belongs to it is for the organization to know. */
+const recordMembership = (platform: Stores, userId: string, orgId: string, action: string) =>
+  recordOwnAction(platform, {
+    ...{ ownerId: orgId, action, thing: { id: userId, name: null } },
+    reason: "a rule for people of the OpenID provider says so",
+  });
+
+async function join(platform: Stores, userId: string, orgId: string): Promise<void> {
+  const { mongo, clock, log } = platform;
   const most = LIMITS.members.value;
   const exists = await Organizations(mongo).exists({ _id: orgId });
   if (!exists || (await Memberships(mongo).countDocuments({ org_id: orgId }, { limit: most })) >= most) {
@@ -125,6 +143,7 @@ async function join({ mongo, clock, log }: Stores, userId: string, orgId: string
       ...{ _id: `${orgId}-${userId}`, org_id: orgId, user_id: userId },
       ...{ created_at, by_rule: true },
     });
+    await recordMembership(platform, userId, orgId, "member.joined");
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
   }

@@ -62,6 +62,7 @@ export const openIdRoutes = [
     method: "POST",
     path: "/openid_sign_ins",
     id: "createOpenIdSignIn",
+    audit: null,
     tag,
     summary: "Begin to sign in with the OpenID provider",
     description:
@@ -121,6 +122,7 @@ export const openIdRoutes = [
     method: "POST",
     path: "/openid_sign_outs",
     id: "createOpenIdSignOut",
+    audit: "session.ended",
     tag,
     summary: "Sign out, with the OpenID provider too",
     description:
@@ -139,9 +141,13 @@ export const openIdRoutes = [
     example: {
       response: { url: "https://login.example.com/logout?client_id=headwater&state=8kJ0" },
     },
-    handler: async ({ deps, caller, ctx, log }) => {
+    handler: async ({ deps, caller, ctx, log, changes }) => {
       const cookie = sessionCookieOf(deps.config.publicUrl);
-      if (caller.sessionId === undefined || !cookie) return { url: null };
+      if (caller.sessionId === undefined || !cookie) {
+        changes(null);
+        return { url: null };
+      }
+      changes({ id: caller.sessionId });
       const url = await signOut(deps, caller.sessionId, log);
       setSessionCookie(ctx, cookie, null, 0);
       return { url };

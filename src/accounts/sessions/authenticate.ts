@@ -59,11 +59,18 @@ async function findSessionCallers(platform: Stores, hashes: string[]): Promise<(
   const byHash = new Map(sessions.map(session => [session.hash, session]));
   return hashes.map(hash => {
     const session = byHash.get(hash);
-    if (!session) return null;
-    const { _id, user_id } = session;
-    return { userId: user_id, keyId: _id, sessionId: _id, orgIds: orgIds(user_id) };
+    return session ? callerOf(session, orgIds(session.user_id)) : null;
   });
 }
+
+/** Returns who a session signs in. */
+export const callerOf = (
+  { _id, user_id, key_id }: Pick<Session, "_id" | "user_id" | "key_id">,
+  orgIds: string[] = [],
+): Caller => ({
+  ...{ userId: user_id, keyId: _id, sessionId: _id, orgIds },
+  signedInWith: key_id === null ? "openid" : "api_key",
+});
 
 /** Returns the session with this id if it has not ended, otherwise null. */
 export async function findLiveSession(platform: Stores, id: string): Promise<Session | null> {

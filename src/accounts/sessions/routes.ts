@@ -17,7 +17,7 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Session } from "../../models/session.ts";
 import type { Stores } from "../../platform.ts";
 import { mapPage } from "../../store/page.ts";
-import { checkProof, makeLink } from "./authenticate.ts";
+import { callerOf, checkProof, makeLink } from "./authenticate.ts";
 import { endSession, isSessionToken, listSessions, ownSession, startSession } from "./sessions.ts";
 
 const route = routeFor<Stores>();
@@ -112,6 +112,7 @@ export const sessionRoutes = [
     method: "POST",
     path: "/sessions",
     id: "createSession",
+    audit: "session.started",
     tag,
     summary: "Sign in a browser",
     description:
@@ -128,7 +129,7 @@ export const sessionRoutes = [
     response: data(201, SessionView),
     errors: ["unauthenticated", "forbidden", "rate-limited", "unavailable"],
     example: { body: { api_key: "hw_0123456789ABCDEFGHIJKLMNOPQRSTUV" }, response: example },
-    handler: async ({ deps, body, ctx }) => {
+    handler: async ({ deps, body, ctx, changes }) => {
       requireNoForeignPage(ctx, deps.config.publicUrl);
       const cookie = cookieOf(deps);
       const proven = await checkProof(deps, body, () =>
@@ -137,6 +138,7 @@ export const sessionRoutes = [
       const userAgent = ctx.get("user-agent");
       const { session, token } = await startSession(deps, { ...proven, userAgent });
       setSessionCookie(ctx, cookie, token, LIMITS.sessionMs.value / 1000);
+      changes({ ownerId: session.user_id, caller: callerOf(session) });
       return present(session, session._id);
     },
   }),
@@ -157,13 +159,15 @@ export const sessionRoutes = [
     method: "DELETE",
     path: "/sessions/current",
     id: "endCurrentSession",
+    audit: "session.ended",
     tag,
     summary: "Sign out",
     description: "Ends the session of the request and deletes its cookie. With an API key it does nothing.",
     access: { kind: "caller" },
     response: empty(204),
-    handler: async ({ deps, caller, ctx }) => {
-      if (caller.sessionId === undefined) return;
+    handler: async ({ deps, caller, ctx, changes }) => {
+      if (caller.sessionId === undefined) return changes(null);
+      changes({ id: caller.sessionId });
       await endSession(deps, { _id: caller.sessionId, user_id: caller.userId });
       setSessionCookie(ctx, cookieOf(deps), null, 0);
     },
@@ -172,6 +176,7 @@ export const sessionRoutes = [
     method: "DELETE",
     path: "/sessions/{id}",
     id: "endSession",
+    audit: "session.ended",
     tag,
     summary: "End a session",
     description: "The browser is signed out at its next request.",
@@ -184,6 +189,7 @@ export const sessionRoutes = [
     method: "POST",
     path: "/sign_in_links",
     id: "createSignInLink",
+    audit: "sign_in_link.created",
     tag,
     summary: "Make a link that signs a browser in once",
     description:

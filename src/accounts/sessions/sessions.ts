@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { recordOwnAction } from "../../audit/record.ts";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { unixSeconds } from "../../lib/time.ts";
@@ -71,6 +72,10 @@ async function endOldest(platform: Stores, userId: string): Promise<void> {
   if (oldest.length === 0) return;
   await Sessions(platform.mongo).deleteMany({ _id: { $in: oldest.map(({ _id }) => _id) } });
   await platform.routing.invalidate([userId]);
+  for (const { _id: id } of oldest) {
+    const ended = { ownerId: userId, action: "session.ended", thing: { id, name: null } };
+    await recordOwnAction(platform, { ...ended, reason: "the user has as many newer ones as may be" });
+  }
 }
 
 const live = (platform: Stores) => ({ expires_at: { $gt: new Date(platform.clock()) } });
@@ -100,8 +105,8 @@ export async function endSession(
 }
 
 /**
- * Ends every session of a user from the next request on, and revokes the API keys that end with the provider's word. Returns how many
- * there were. Throws `not-found`.
+ * For the operator: ends every session of a user from the next request on, and revokes the API keys that end with the provider's word.
+ * Returns how many there were. Throws `not-found`.
  */
 export async function endAllSessions(
   platform: Stores,
@@ -111,5 +116,7 @@ export async function endAllSessions(
   const { deletedCount } = await Sessions(platform.mongo).deleteMany({ user_id: userId });
   const revoked = await revokeProviderKeys(platform, userId);
   await platform.routing.invalidate([userId]);
+  const thing = { id: userId, name: null };
+  await recordOwnAction(platform, { by: "operator", ownerId: userId, action: "user.signed_out", thing });
   return { id: userId, ended_sessions: deletedCount, revoked_keys: revoked };
 }

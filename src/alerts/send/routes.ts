@@ -92,6 +92,7 @@ export const alertRoutes = [
     method: "PUT",
     path: "/users/me/alert_settings",
     id: "updateAlertSettings",
+    audit: "user.alert_settings_updated",
     tag,
     summary: "Change how you are told of alerts",
     description: "Concerns the alerts of your account and of all your organizations.",
@@ -99,7 +100,8 @@ export const alertRoutes = [
     body: Type.Object({ mail: AlertMailSchema }),
     response: data(200, AlertSettingsSchema),
     example: { body: { mail: "each" }, response: { ...settings, mail: "each" } },
-    handler: async ({ deps, caller, body }) => {
+    handler: async ({ deps, caller, body, changes }) => {
+      changes({ id: caller.userId });
       await setAlertMail(deps, caller.userId, body.mail);
       return await readAlertSettings(deps, caller.userId);
     },

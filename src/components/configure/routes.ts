@@ -24,6 +24,7 @@ export const configureRoutes = [
     method: "POST",
     path: "/components/{id}/configure",
     id: "configureProp",
+    audit: null,
     tag: "Components",
     summary: "List the choices of a prop",
     description:
@@ -52,6 +53,7 @@ export const additionalPropsRoutes = [
     method: "POST",
     path: "/components/{id}/props",
     id: "nextProps",
+    audit: null,
     tag: "Components",
     summary: "Get the props that the values so far lead to",
     description:
@@ -118,6 +120,7 @@ export function configuredRoutes<Thing>(things: ConfiguredThings<Thing>): AnyRou
       method: "POST",
       path: `${path}/configure`,
       id: `configure${name}Prop`,
+      audit: null,
       tag,
       summary: `List the choices of ${noun}'s prop`,
       description: `As \`POST /components/{id}/configure\`; ${own}`,
@@ -145,6 +148,7 @@ export function configuredRoutes<Thing>(things: ConfiguredThings<Thing>): AnyRou
       method: "POST",
       path: `${path}/props`,
       id: `next${name}Props`,
+      audit: null,
       tag,
       summary: `Get the props that ${noun}'s values lead to`,
       description: `As \`POST /components/{id}/props\`; ${own}`,

@@ -134,6 +134,7 @@ export const trialRoutes = [
     method: "POST",
     path: "/components/describe",
     id: "describeCode",
+    audit: null,
     tag,
     summary: "Check code without saving it",
     description: "What is wrong with the code is in `errors`, with its line, and not a 400.",
@@ -171,6 +172,7 @@ export const trialRoutes = [
     method: "POST",
     path: "/components/try",
     id: "tryCode",
+    audit: null,
     tag,
     summary: "Run code once without saving it",
     description:

@@ -41,6 +41,7 @@ export const issueRoutes = [
     method: "PUT",
     path: "/issues/{id}",
     id: "updateIssue",
+    audit: "issue.updated",
     tag,
     summary: "Acknowledge, resolve or open an issue",
     description:
@@ -69,6 +70,7 @@ export const issueRoutes = [
     method: "POST",
     path: "/issues/{id}/retry",
     id: "retryIssue",
+    audit: "issue.retried",
     tag,
     summary: "Retry every delivery of an issue that has failed",
     description:

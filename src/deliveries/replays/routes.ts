@@ -79,6 +79,7 @@ export const replayRoutes = [
     method: "POST",
     path: "/replays",
     id: "startReplay",
+    audit: "replay.started",
     tag,
     summary: "Retry every delivery that a filter selects",
     description:
@@ -94,9 +95,10 @@ export const replayRoutes = [
     alsoStatus: 200,
     errors: ["not-found", "conflict"],
     example: { body: { state: "failed", since: 1_700_000_000 }, response: exampleReplay },
-    handler: async ({ deps, body: { dry_run, ...filter }, owner, owners, ctx }) => {
+    handler: async ({ deps, body: { dry_run, ...filter }, owner, owners, ctx, changes }) => {
       if (!dry_run) return presentReplay(await startReplay(deps, { owner, owners, where: "body" }, filter));
       ctx.status = 200;
+      changes(null);
       const { count, isExact } = await countReplay(deps, { owner, owners, where: "body" }, filter);
       return {
         id: null,
@@ -140,6 +142,7 @@ export const replayRoutes = [
     method: "DELETE",
     path: "/replays/{id}",
     id: "stopReplay",
+    audit: "replay.stopped",
     tag,
     summary: "Stop a replay",
     description: "What it has retried stays so.",

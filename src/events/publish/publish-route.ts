@@ -28,6 +28,8 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
   return route({
     method: "POST",
     ...spec,
+    // Events on their way are no changes of the account.
+    audit: null,
     description:
       "One event, or a batch of up to 1,000 in `events`, of at most 5 MB. All of it is accepted, or nothing. What was " +
       "accepted is not lost, whichever process is killed. An `id` that was published before, as the same emitter, is " +

@@ -30,6 +30,7 @@ export const byHandRoutes = [
     method: "POST",
     path: "/sources/{id}/run",
     id: "runSource",
+    audit: "source.run_started",
     tag,
     summary: "Run a source now",
     description:
@@ -56,6 +57,7 @@ export const byHandRoutes = [
     method: "POST",
     path: "/sources/{id}/sample",
     id: "sampleSource",
+    audit: "source.sample_emitted",
     tag,
     summary: "Get a source's sample event",
     description:
@@ -77,7 +79,8 @@ export const byHandRoutes = [
         error: null,
       },
     },
-    handler: async ({ deps, resource, body }) => {
+    handler: async ({ deps, resource, body, changes }) => {
+      if (!body.emit) changes(null);
       const { emits, emitIds, logs, error } = await sampleSource(deps, resource, {
         isEmitted: body.emit ?? false,
       });

@@ -17,6 +17,7 @@ import { bundlesInParts } from "./migrations/0015-bundles-in-parts.ts";
 import { filtersOfLists } from "./migrations/0016-filters-of-lists.ts";
 import { issues } from "./migrations/0017-issues.ts";
 import { attention } from "./migrations/0018-attention.ts";
+import { auditLog } from "./migrations/0019-audit-log.ts";
 import { codeHistories } from "./migrations/0020-code-histories.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   filtersOfLists,
   issues,
   attention,
+  auditLog,
   codeHistories,
 ];
 
