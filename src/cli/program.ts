@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { version } from "../lib/versions.ts";
 import { applyCommand } from "./apply/command.ts";
+import { auditCommand } from "./audit.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
 import { actionCommands, deployCommand } from "./deploy/command.ts";
@@ -145,6 +146,7 @@ export function createProgram(): Command {
   publishComponentCommands(savedComponentCommands(program, tools), run);
   publishCommand(program, tools);
   searchCommand(program, tools);
+  auditCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);
   deployCommand(program, tools);

@@ -1,4 +1,6 @@
 import { Connection } from "./connection.ts";
+import type { List } from "./list.ts";
+import { type AccountQuery, listOfAccount } from "./lists.ts";
 import { type LiveMessage, type WatchOptions, watch } from "./live.ts";
 import type { InputOf, MethodOf, Path, ResultOf } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
@@ -15,6 +17,7 @@ import { Webhooks } from "./resources/webhooks.ts";
 import { Workflows } from "./resources/workflows.ts";
 import type {
   Attention,
+  AuditEntry,
   CurrentUser,
   EventTrace,
   NewEvent,
@@ -67,6 +70,11 @@ export class Headwater {
   /** What waits in the queues of the account, by listener and by source, and since when. */
   queues(options?: CallOptions): Promise<Queues> {
     return this.#connection.send("get", "/queues", {}, options);
+  }
+
+  /** Who changed, replayed or deleted what of the organization, if the client is for one, else of the caller, and from where. */
+  auditLog(query: AccountQuery<"audit_log"> = {}, options?: CallOptions): List<AuditEntry> {
+    return listOfAccount(this.#connection, "audit_log", query, options);
   }
 
   /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`); a text is sent as it is. */

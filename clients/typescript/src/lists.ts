@@ -3,6 +3,7 @@ import { type Cursor, List, type Page } from "./list.ts";
 import type { QueryOf } from "./operations.ts";
 import type { CallOptions } from "./options.ts";
 import type {
+  AuditEntry,
   Connection,
   Destination,
   EventSummary,
@@ -25,6 +26,7 @@ interface RowsOfAccount {
   subscriptions: Subscription;
   workflows: Workflow;
   connections: Connection;
+  audit_log: AuditEntry;
 }
 
 /** Which things of a kind, and where to begin. */
