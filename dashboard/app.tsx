@@ -25,6 +25,7 @@ const more = (name: keyof typeof import("./screens/more")) =>
 
 const Shortcuts = shortcutsWith(async () => (await import("./screens/more")).Palette);
 
+const AuditLog = more("AuditLog");
 const Issues = more("Issues");
 const Keys = more("Keys");
 const Sessions = more("Sessions");
@@ -118,6 +119,7 @@ function Screens() {
       <Route path={`${BASE}/sessions`} component={Sessions} />
       <Route path={`${BASE}/help`} component={Help} />
       <Route path={`${BASE}/alerts`} component={Alerts} />
+      <Route path={`${BASE}/audit-log`} component={AuditLog} />
       <Route path={`${BASE}/usage`} component={Usage} />
       <Route path={`${BASE}/organization`} component={Organization} />
       <Route default component={NotFound} />

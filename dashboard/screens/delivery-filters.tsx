@@ -26,11 +26,24 @@ const HOUR_S = 3600;
 
 /** What the API takes of the filters in the address. A moment that is none is left to the API, which says so. */
 export function wanted(query: Record<string, string | undefined>): Record<string, string | number> {
-  const { state, issue_id, event_id, webhook_id, emitter_id, event_name, status, hours, since, until, text } =
-    query;
+  const { state, issue_id, event_id, webhook_id, emitter_id, event_name, status, text } = query;
+  const all = {
+    ...{ state, issue_id, event_id, webhook_id, emitter_id, event_name, status, text },
+    ...spanOf(query),
+  };
+  return whatIsGiven(all);
+}
+
+/** What the API takes of `hours`, `since` and `until` in the address. */
+export function spanOf({ hours, since, until }: Record<string, string | undefined>) {
   const relative = Number(hours) > 0 ? Math.floor(Date.now() / 1000) - Number(hours) * HOUR_S : undefined;
-  const moments = { since: relative ?? unixOf(since), until: unixOf(until) };
-  const all = { state, issue_id, event_id, webhook_id, emitter_id, event_name, status, text, ...moments };
+  return { since: relative ?? unixOf(since), until: unixOf(until) };
+}
+
+/** Leaves out the filters that are not set. */
+export function whatIsGiven(
+  all: Record<string, string | number | undefined>,
+): Record<string, string | number> {
   const given = Object.entries(all).filter(([, value]) => value !== undefined && value !== "");
   return Object.fromEntries(given) as Record<string, string | number>;
 }
@@ -151,7 +164,7 @@ const SPANS = [
 ];
 
 /** The last hours or days, or from one moment to another. */
-function Span({ filters }: { filters: Filters }) {
+export function Span({ filters }: { filters: Filters }) {
   const { hours, since, until } = filters.query;
   const isBetween = hours === BETWEEN || Boolean(since || until);
   return (

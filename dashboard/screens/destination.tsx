@@ -5,10 +5,11 @@ import { useFresh } from "../api/fresh";
 import { useOwnAccount } from "../api/own-account";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
-import { Copyable, Page, Tabs } from "../ui/basics";
+import { Page, Tabs } from "../ui/basics";
 import { faultsOf } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { ActionFields, type StoredAction, useActionForm } from "./action-form";
+import { IdOfThing } from "./audit-parts";
 import {
   DestinationFields,
   type Kind,
@@ -44,7 +45,7 @@ export function Destination() {
       title={destination ? destination.name || destination.url : "Destination"}
       crumbs={<a href={to("/destinations")}>Destinations</a>}
       badge={destination && <WebhookBadge webhook={destination} />}
-      about={<Copyable text={id} label="id" />}
+      about={<IdOfThing id={id} />}
       actions={destination && <TestSend id={id} />}
     >
       <Loaded resource={resource}>

@@ -5,9 +5,10 @@ import { useOwnAccount } from "../api/own-account";
 import { useResource } from "../api/resource";
 import { updateSource } from "../api/source";
 import { to } from "../lib/address";
-import { Button, Copyable, Page, Tabs } from "../ui/basics";
+import { Button, Page, Tabs } from "../ui/basics";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
+import { IdOfThing } from "./audit-parts";
 import { SourceCode } from "./source-code";
 import { Events, firstEvent } from "./source-events";
 import { Logs } from "./source-logs";
@@ -53,7 +54,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
       title={source?.name ?? "Source"}
       crumbs={<a href={to("/sources")}>Sources</a>}
       badge={source && <SourceBadge source={source} />}
-      about={<Copyable text={id} label="id" />}
+      about={<IdOfThing id={id} />}
       actions={
         source && (
           <>

@@ -9,7 +9,7 @@ import { type Resource, useResource } from "../api/resource";
 import type { Fault } from "../editor/editor";
 import { to } from "../lib/address";
 import { counted } from "../lib/format";
-import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Badge, Button, Card, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
 import { Dock } from "../ui/dock";
@@ -19,6 +19,7 @@ import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
+import { IdOfThing } from "./audit-parts";
 import { FunctionResultPane, FunctionTryPane, faultsOf, useFunctionTrial } from "./function-trial";
 import { Editor } from "./source-code";
 
@@ -47,7 +48,7 @@ export function Subscription() {
       title={found ? `${nameOfEmitter(found)} → ${nameOfListener(found)}` : "Subscription"}
       crumbs={<a href={to("/subscriptions")}>Subscriptions</a>}
       badge={found && <FunctionBadge subscription={found} />}
-      about={<Copyable text={id} label="id" />}
+      about={<IdOfThing id={id} />}
     >
       <Loaded resource={resource}>
         {subscription =>

@@ -6,13 +6,14 @@ import { useFresh } from "../api/fresh";
 import { useOwnAccount } from "../api/own-account";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
-import { Button, Card, Copyable, CopyBlock, Page, Tabs } from "../ui/basics";
+import { Button, Card, CopyBlock, Page, Tabs } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { faultsOf } from "../ui/form-fault";
 import { HelpLink } from "../ui/help-link";
 import { Loaded } from "../ui/states";
 import { useUnsaved } from "../ui/unsaved";
+import { IdOfThing } from "./audit-parts";
 import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
@@ -43,7 +44,7 @@ export function Webhook() {
       title={webhook ? webhook.name || webhook.url : "Webhook"}
       crumbs={<a href={to("/webhooks")}>Webhooks</a>}
       badge={webhook && <WebhookBadge webhook={webhook} />}
-      about={<Copyable text={id} label="id" />}
+      about={<IdOfThing id={id} />}
       actions={webhook && <TestSend id={id} />}
     >
       <Loaded resource={resource}>

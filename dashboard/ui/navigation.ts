@@ -35,6 +35,7 @@ export const NAVIGATION: { title: string; entries: Entry[] }[] = [
     title: "Account",
     entries: [
       { path: "/alerts", label: "Alerts", icon: "bell" },
+      { path: "/audit-log", label: "Audit log", icon: "clock" },
       { path: "/usage", label: "Usage", icon: "chart" },
       { path: "/keys", label: "API keys", icon: "key" },
       { path: "/sessions", label: "Sessions", icon: "monitor" },

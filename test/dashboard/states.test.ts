@@ -122,6 +122,7 @@ const SCREENS: Screen[] = [
     path: () => "/components",
     nothingYet: { title: "No components yet", command: /\/v1\/components'/ },
   },
+  { name: "the audit log", path: () => "/audit-log", filter: "actor_id=headwater" },
   { name: "usage", path: () => "/usage" },
   { name: "API keys", path: () => "/keys" },
   { name: "sessions", path: () => "/sessions" },
