@@ -2,9 +2,11 @@ import Koa, { type Middleware } from "koa";
 import compose from "koa-compose";
 import helmet from "koa-helmet";
 import { isApiKey } from "./accounts/api-keys.ts";
+import { invitationRoutes } from "./accounts/invitation-routes.ts";
 import { keyRoutes } from "./accounts/key-routes.ts";
 import { limitsOf } from "./accounts/limits.ts";
 import { openIdRoutes } from "./accounts/openid-connect/routes.ts";
+import { operatorRoutes } from "./accounts/operator-routes.ts";
 import { organizationRoutes } from "./accounts/organization-routes.ts";
 import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
@@ -96,6 +98,8 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...openIdRoutes,
   ...keyRoutes,
   ...organizationRoutes,
+  ...invitationRoutes,
+  ...operatorRoutes,
   ...auditRoutes,
   ...alertRoutes,
 ];

@@ -8,10 +8,29 @@ import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { findLiveSession } from "./sessions/authenticate.ts";
 
-/** Returns true if the account is the owner itself, or a user who is a member of the owning organization. */
-export async function canAccess(platform: Stores, userOrOrgId: string, ownerId: string): Promise<boolean> {
-  if (userOrOrgId === ownerId) return true;
-  return (await Memberships(platform.mongo).exists({ _id: `${ownerId}-${userOrOrgId}` })) !== null;
+/** What a thing of an organization is needed for: to `read` it, which viewers may, or to `use` it, which changes something. */
+type Access = "read" | "use";
+
+async function accessOf({ mongo }: Stores, userOrOrgId: string, ownerId: string): Promise<Access | "none"> {
+  if (userOrOrgId === ownerId) return "use";
+  const membership = await Memberships(mongo).findById(`${ownerId}-${userOrOrgId}`, { role: 1 }).lean();
+  if (!membership) return "none";
+  return membership.role === "viewer" ? "read" : "use";
+}
+
+const allows = (access: Access | "none", needed: Access): boolean => access === "use" || access === needed;
+
+/**
+ * Returns true if the account is the owner itself, or a user who is a member of the owning organization; to `use` what it owns,
+ * more than a viewer.
+ */
+export async function canAccess(
+  platform: Stores,
+  userOrOrgId: string,
+  ownerId: string,
+  needed: Access = "read",
+): Promise<boolean> {
+  return allows(await accessOf(platform, userOrOrgId, ownerId), needed);
 }
 
 /** Like `canAccess`, but cached in the routing cache, for checks that are made for every event. */
@@ -19,19 +38,17 @@ export async function canAccessCached(
   platform: Stores,
   userOrOrgId: string,
   ownerId: string,
+  needed: Access = "read",
 ): Promise<boolean> {
   if (userOrOrgId === ownerId) return true;
   const key = `${ownerId}-${userOrOrgId}`;
   const found = await platform.routing.lookUp(
     "access",
     [key],
-    async () => {
-      const isMember = await canAccess(platform, userOrOrgId, ownerId);
-      return new Map([[key, isMember]]);
-    },
+    async () => new Map([[key, await accessOf(platform, userOrOrgId, ownerId)]]),
     () => [ownerId],
   );
-  return found.get(key) ?? false;
+  return allows(found.get(key) ?? "none", needed);
 }
 
 /** The accounts that a subscription connects. */
@@ -60,7 +77,7 @@ export async function subscriberAccess(
 ): Promise<SubscriberAccess> {
   return {
     canReadEmitter: subscriber === emitter || (await canAccessCached(platform, subscriber, emitter)),
-    canUseListener: subscriber === listener || (await canAccessCached(platform, subscriber, listener)),
+    canUseListener: subscriber === listener || (await canAccessCached(platform, subscriber, listener, "use")),
   };
 }
 

@@ -7,7 +7,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
-import { organizationsOf } from "./organizations.ts";
+import { rolesOf } from "./roles.ts";
 
 /** A new random API key. `hw_` lets secret scanners tell our keys from other random text. */
 const newApiKey = () => `hw_${newToken()}`;
@@ -144,13 +144,14 @@ export async function findKeyCallers(platform: Stores, hashes: string[]): Promis
     .find({ hash: { $in: hashes }, revoked_at: null })
     .lean();
   noteUse(platform, keys);
-  const orgIds = await organizationsOf(platform, [...new Set(keys.map(key => key.user_id))]);
+  const rolesOfUser = await rolesOf(platform, [...new Set(keys.map(key => key.user_id))]);
   const byHash = new Map(keys.map(key => [key.hash, key]));
   return hashes.map(hash => {
     const key = byHash.get(hash);
     if (!key) return null;
     const { _id, user_id, name = null, prefix = null } = key;
-    return { userId: user_id, keyId: _id, key: { name, prefix }, orgIds: orgIds(user_id) };
+    const roles = rolesOfUser(user_id);
+    return { userId: user_id, keyId: _id, key: { name, prefix }, orgIds: Object.keys(roles), roles };
   });
 }
 

@@ -1,12 +1,13 @@
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import type { Role } from "../lib/roles.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Invitation, Invitations, Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { addMember, requireOrganizationOwner } from "./organizations.ts";
+import { addMember } from "./organizations.ts";
 
 /** An invitation with the name of its organization. */
 export interface NamedInvitation extends Invitation {
@@ -16,16 +17,18 @@ export interface NamedInvitation extends Invitation {
 const live = ({ clock }: Stores) => ({ expires_at: { $gt: new Date(clock()) } });
 const open = (platform: Stores) => ({ ...live(platform), accepted_at: null });
 
+/** What the user of an invitation becomes. */
+export const roleOfInvitation = ({ role }: Invitation): Role => role ?? "member";
+
 /**
- * Invites the user with an email address, now or later, to an organization, by its owner; the same address again gets the same invitation,
- * for another while. Throws `forbidden` for another member, `invalid` for the address, `conflict` if its user is a member,
- * and `limit-reached`.
+ * Invites the user with an email address, now or later, to an organization, by an owner; the same address again gets the same invitation,
+ * for another while and with this role. Throws `invalid` for the address, `conflict` if its user is a member, and
+ * `limit-reached`.
  */
 export async function invite(
   platform: Stores,
-  { orgId, userId, email: given }: { orgId: string; userId: string; email: string },
+  { orgId, userId, email: given, role }: { orgId: string; userId: string; email: string; role: Role },
 ): Promise<NamedInvitation> {
-  await requireOrganizationOwner(platform, orgId, userId);
   const email = given.toLowerCase();
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw invalidField("body", "email", "must be an email address");
   const user = await Users(platform.mongo).findOne({ email }, { _id: 1 }).lean();
@@ -45,6 +48,7 @@ export async function invite(
         $set: {
           expires_at: new Date(platform.clock() + LIMITS.invitationMs.value),
           invited_by: userId,
+          role,
           accepted_at: null,
         },
         $setOnInsert: { _id: newId("inv", platform.clock()), created_at: unixSeconds(platform.clock()) },
@@ -78,6 +82,12 @@ export async function listOwnInvitations(
   return { ...found, rows: await withNames(platform, found.rows) };
 }
 
+/** Returns how many invitations to an email address are open; counting ends at a page of them. */
+export function countOwnInvitations(platform: Stores, email: string): Promise<number> {
+  const limit = LIMITS.pageRows.value;
+  return Invitations(platform.mongo).countDocuments({ email, ...open(platform) }, { limit });
+}
+
 async function withNames({ mongo }: Stores, rows: Invitation[]): Promise<NamedInvitation[]> {
   const organizations = await Organizations(mongo)
     .find({ _id: { $in: rows.map(({ org_id }) => org_id) } }, { name: 1 })
@@ -86,37 +96,38 @@ async function withNames({ mongo }: Stores, rows: Invitation[]): Promise<NamedIn
   return rows.map(row => ({ ...row, org_name: names.get(row.org_id) ?? "" }));
 }
 
-/** Takes an organization's invitation back. Throws `not-found`, and `forbidden` for others than its owner. */
+/** Takes an organization's invitation back. Throws `not-found`. */
 export async function withdrawInvitation(
-  platform: Stores,
-  { orgId, userId, id }: { orgId: string; userId: string; id: string },
+  { mongo }: Stores,
+  { orgId, id }: { orgId: string; id: string },
 ): Promise<void> {
-  await requireOrganizationOwner(platform, orgId, userId);
-  const { deletedCount } = await Invitations(platform.mongo).deleteOne({ _id: id, org_id: orgId });
+  const { deletedCount } = await Invitations(mongo).deleteOne({ _id: id, org_id: orgId });
   if (deletedCount === 0) throw notFound("invitation");
 }
 
 /**
- * Makes the invited user a member; repeated, it changes nothing, so that a member who was removed stays so. Throws
+ * Makes the invited user a member, in the role of the invitation; repeated, it changes nothing, so that a member who was removed stays so. Throws
  * `limit-reached` if the organization has as many members as it may.
  */
 export async function acceptInvitation(
   platform: Stores,
-  { _id, org_id, user_id, accepted_at }: OwnInvitation,
-): Promise<{ id: string; name: string }> {
+  invitation: OwnInvitation,
+): Promise<{ id: string; name: string; role: Role }> {
+  const { _id, org_id, user_id, accepted_at } = invitation;
+  const role = roleOfInvitation(invitation);
   if (!accepted_at) {
     const most = LIMITS.members.value;
     if ((await Memberships(platform.mongo).countDocuments({ org_id }, { limit: most })) >= most) {
       throw new AppError("limit-reached", `an organization has at most ${most} members`);
     }
-    await addMember(platform, org_id, user_id);
+    await addMember(platform, org_id, user_id, role);
     await Invitations(platform.mongo).updateOne(
       { _id },
       { $set: { accepted_at: unixSeconds(platform.clock()) } },
     );
   }
   const organization = await Organizations(platform.mongo).findById(org_id, { name: 1 }).lean();
-  return { id: org_id, name: organization?.name ?? "" };
+  return { id: org_id, name: organization?.name ?? "", role };
 }
 
 /** Removes an invitation that its user does not want. */

@@ -3,6 +3,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { PlanLimitName, PlanLimits } from "../limits/plan-limits.ts";
 import { Components } from "../models/component.ts";
 import { Connections } from "../models/connection.ts";
+import { Organizations } from "../models/organization.ts";
 import { Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { User } from "../models/user.ts";
@@ -55,6 +56,8 @@ const COUNTS = {
   subscriptions: ({ mongo }, owner_id, limit) => Subscriptions(mongo).countDocuments({ owner_id }, { limit }),
   autoSubscriptions: ({ mongo }, owner_id, limit) =>
     AutoSubscriptions(mongo).countDocuments({ owner_id }, { limit }),
+  organizations: ({ mongo }, created_by, limit) =>
+    Organizations(mongo).countDocuments({ created_by }, { limit }),
   connections: ({ mongo }, owner_id, limit) => Connections(mongo).countDocuments({ owner_id }, { limit }),
   workflows: ({ mongo }, owner_id, limit) => Workflows(mongo).countDocuments({ owner_id }, { limit }),
 } satisfies Partial<Record<PlanLimitName, Count>>;
@@ -69,6 +72,7 @@ const NOUNS: Record<Counted, string> = {
   webhooks: "webhooks and destinations",
   subscriptions: "subscriptions",
   autoSubscriptions: "auto subscriptions",
+  organizations: "organizations",
   connections: "connections",
   workflows: "workflows",
 };
@@ -80,7 +84,11 @@ const NOUNS: Record<Counted, string> = {
 export async function checkCount(platform: Stores, ownerId: string, name: Counted): Promise<void> {
   const most = (await limitsOf(platform, ownerId))[name];
   if (most > 0 && (await COUNTS[name](platform, ownerId, most)) < most) return;
-  throw limitReached(`the account has ${most} ${NOUNS[name]}, as many as its plan allows`);
+  throw limitReached(
+    most === 0
+      ? `the plan of the account allows no ${NOUNS[name]}`
+      : `the account has ${most} ${NOUNS[name]}, as many as its plan allows`,
+  );
 }
 
 /**

@@ -2,6 +2,8 @@ import { type Static, Type } from "typebox";
 import { data, routeFor } from "../http/route.ts";
 import { snakeCase } from "../limits/plan-limits.ts";
 import type { Queued, Stores } from "../platform.ts";
+import { countOwnInvitations } from "./invitations.ts";
+import { RoleSchema } from "./schema.ts";
 import {
   billingPeriod,
   type DayUsage,
@@ -21,8 +23,20 @@ const CurrentUserSchema = Type.Object(
     username: Type.String(),
     email: Type.String(),
     orgs: Type.Array(
-      Type.Object({ name: Type.String(), id: Type.String(), orgname: Type.String(), email: Type.String() }),
+      Type.Object({
+        name: Type.String(),
+        id: Type.String(),
+        orgname: Type.String(),
+        email: Type.String(),
+        role: RoleSchema,
+      }),
     ),
+    invitations: Type.Integer({
+      description: "How many invitations to organizations wait for you; counting ends at 100.",
+    }),
+    is_operator: Type.Boolean({
+      description: "Whether you may make users and organizations for others.",
+    }),
     daily_compute_time_quota: Type.Optional(
       Type.Integer({ description: "Compute time allowed per day, in milliseconds; free accounts only." }),
     ),
@@ -159,8 +173,13 @@ export const userRoutes = [
         username: "anna",
         email: "anna@example.com",
         orgs: [
-          { name: "Acme", id: "o_0CjB8tYr3KpL7xVd", orgname: "acme-l7xvd", email: "billing@example.com" },
+          {
+            ...{ name: "Acme", id: "o_0CjB8tYr3KpL7xVd", orgname: "acme-l7xvd" },
+            ...{ email: "billing@example.com", role: "owner" },
+          },
         ],
+        invitations: 0,
+        is_operator: false,
         daily_compute_time_quota: 1_800_000,
         daily_compute_time_used: 5_210,
         daily_invocations_quota: 10_000,
@@ -176,7 +195,9 @@ export const userRoutes = [
         id: user._id,
         username: user.username,
         email: user.email,
-        orgs: orgs.map(({ _id, name, orgname, email }) => ({ name, id: _id, orgname, email })),
+        orgs: orgs.map(({ _id, name, orgname, email, role }) => ({ name, id: _id, orgname, email, role })),
+        invitations: await countOwnInvitations(deps, user.email),
+        is_operator: user.operator === true,
         ...(await planFields(deps, user._id, user.plan)),
         limits: inSnakeCase(deps.config.limits[user.plan]),
         usage: inSnakeCase(await usageOf(deps, user._id)),

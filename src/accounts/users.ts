@@ -6,6 +6,7 @@ import { ApiKeys, type User, Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { orConflict, transaction } from "../store/connections/mongo.ts";
 import { newKey } from "./api-keys.ts";
+import { roleOf } from "./roles.ts";
 
 export interface NewUser {
   email: string;
@@ -37,20 +38,26 @@ export function newUser(platform: Stores, user: NewUser): User {
 }
 
 /**
- * Creates a user and returns its first API key, which can never be shown again. Throws `invalid` for a malformed email
- * address or username, `conflict` if either is already in use.
+ * Stores a new user and returns it with its first API key, which can never be shown again. Throws `invalid` for a malformed
+ * email address or username, `conflict` if either is already in use.
  */
-export async function createUser(platform: Stores, user: NewUser): Promise<{ id: string; api_key: string }> {
-  const stored = newUser(platform, user);
-  const { key, apiKey } = newKey(platform, stored._id, null);
+export async function storeUser(platform: Stores, given: NewUser): Promise<{ user: User; apiKey: string }> {
+  const user = newUser(platform, given);
+  const { key, apiKey } = newKey(platform, user._id, null);
   await orConflict(
     transaction(platform.mongo, async session => {
-      await Users(platform.mongo).insertOne(stored, { session });
+      await Users(platform.mongo).insertOne(user, { session });
       await ApiKeys(platform.mongo).insertOne(key, { session });
     }),
     "a user with this email address or username already exists",
   );
-  return { id: stored._id, api_key: apiKey };
+  return { user, apiKey };
+}
+
+/** As `storeUser`, for the command line, which prints what it returns. */
+export async function createUser(platform: Stores, given: NewUser): Promise<{ id: string; api_key: string }> {
+  const { user, apiKey } = await storeUser(platform, given);
+  return { id: user._id, api_key: apiKey };
 }
 
 /** Throws `not-found`. */
@@ -64,10 +71,15 @@ async function existingUser(platform: Stores, userId: string): Promise<User> {
 export async function readUser(platform: Stores, userId: string) {
   const user = await existingUser(platform, userId);
   const memberships = await Memberships(platform.mongo).find({ user_id: userId }).lean();
-  const orgs = await Organizations(platform.mongo)
-    .find({ _id: { $in: memberships.map(membership => membership.org_id) } })
+  const byOrg = new Map(memberships.map(membership => [membership.org_id, membership]));
+  const found = await Organizations(platform.mongo)
+    .find({ _id: { $in: [...byOrg.keys()] } })
     .sort({ _id: 1 })
     .lean();
+  const orgs = found.flatMap(organization => {
+    const membership = byOrg.get(organization._id);
+    return membership ? [{ ...organization, role: roleOf(membership, organization.owner_id) }] : [];
+  });
   return { user, orgs };
 }
 

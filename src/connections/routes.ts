@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import type { Calling } from "../platform.ts";
+import { mapPage } from "../store/page.ts";
 import { listApps } from "./apps/apps.ts";
 import {
   createConnection,
@@ -58,6 +59,9 @@ const consent: ConsentView = {
   url: "https://headwater.example/connections/consent/Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe",
   expires_at: 1_700_000_600,
 };
+
+/** Returns a connection as a viewer of its organization sees it: who knows its address can send events. */
+const withoutAddress = (shown: ConnectionView): ConnectionView => ({ ...shown, endpoint_url: null });
 
 /** Routes that manage connections (docs/rest-api.md#connections). */
 export const connectionRoutes = [
@@ -127,7 +131,10 @@ export const connectionRoutes = [
     query: ConnectionFilter,
     response: page(200, ConnectionView),
     example: example,
-    read: ({ deps, owner, query, page }) => listConnections(deps, owner, query, page),
+    read: async ({ deps, owner, query, page, seesSecrets }) => {
+      const found = await listConnections(deps, owner, query, page);
+      return seesSecrets(owner) ? found : mapPage(found, withoutAddress);
+    },
   }),
   route({
     method: "GET",
@@ -139,7 +146,10 @@ export const connectionRoutes = [
     access: ownConnection,
     response: data(200, ConnectionView),
     example: { params, response: example },
-    handler: async ({ deps, resource }) => presentConnection(deps, resource),
+    handler: async ({ deps, resource, seesSecrets }) => {
+      const shown = presentConnection(deps, resource);
+      return seesSecrets(resource.owner_id) ? shown : withoutAddress(shown);
+    },
   }),
   route({
     method: "PUT",

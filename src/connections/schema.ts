@@ -54,7 +54,7 @@ export const ConnectionView = Type.Object(
     expires_at: NullableInteger("Unix seconds: when its access token ends; null if it doesn't."),
     refreshed_at: NullableInteger("Unix seconds: when its access token was last granted or renewed."),
     endpoint_url: Type.Union([Type.String(), Type.Null()], {
-      description: "Where its app sends events; null until a source listens to them.",
+      description: "Where its app sends events; null until a source listens to them, and for viewers.",
     }),
     events: Type.Union([EventRules, Type.Null()], {
       description: "How these events are read, if it was said for this connection and not for the app.",

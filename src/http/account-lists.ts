@@ -26,7 +26,7 @@ interface AccountLists<Deps, Spec extends ListResponse | PageResponse, Query ext
   read: (
     request: Pick<
       RouteRequest<Deps, unknown, Static<Query>, unknown, unknown>,
-      "deps" | "owner" | "owners" | "query" | "page"
+      "deps" | "owner" | "owners" | "query" | "page" | "seesSecrets"
     >,
   ) => Promise<ResponseResult<Spec>>;
 }

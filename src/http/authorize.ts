@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { needsRole, type Role, suffices } from "../lib/roles.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { clientAddress, clientKey } from "./client-address.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -24,22 +25,32 @@ function readKey(ctx: Context): string {
   throw new AppError("unauthenticated", "the header Authorization: Bearer <API key> is missing or malformed");
 }
 
-/** Returns every account that the caller can read: the user's own first, then the user's organizations. */
-export const accountsOf = (caller: Caller): string[] => [caller.userId, ...caller.orgIds];
+/** Returns the role that a route needs in the organization in which it acts. */
+export function roleFor({ role, method, access: { kind } }: AnyRoute): Role {
+  if (role) return role;
+  const isInOrganization = kind === "owner" || kind === "member" || kind === "resource";
+  return method === "GET" || !isInOrganization ? "viewer" : "member";
+}
+
+/** Returns false for an organization that the caller only views. */
+export const seesSecrets = (caller: Caller, ownerId: string): boolean =>
+  ownerId === caller.userId || suffices(caller.roles[ownerId], "member");
 
 /** The accounts of a request. */
 export interface Scope {
   /** The account that owns what the request creates or lists. */
   owner: string;
-  /** The accounts whose resources the request may read and change. */
+  /** The accounts whose resources the request may use: the user's own first, then organizations. */
   owners: string[];
+  /** Organizations of the caller in which the role that the request needs is another one. */
+  barred: string[];
 }
 
 /**
  * Returns the accounts of a request: an organization given by path or by `org_id` narrows the request to it, otherwise
  * it covers the user and all of the user's organizations (docs/rest-api.md#organizations). Throws `not-found` for an
- * organization that the caller is not a member of, as if it did not exist (docs/design.md#guarantee-6), and `invalid`
- * if path and `org_id` name different organizations.
+ * organization that the caller is not a member of, as if it did not exist (docs/design.md#guarantee-6), `invalid`
+ * if path and `org_id` name different organizations, and `forbidden` if the caller's role there does not suffice.
  */
 export function scopeOf(route: AnyRoute, caller: Caller, input: Pick<Input, "params" | "orgId">): Scope {
   const pathOrg = route.access.kind === "member" ? input.params.org_id : undefined;
@@ -49,24 +60,34 @@ export function scopeOf(route: AnyRoute, caller: Caller, input: Pick<Input, "par
     throw invalidField("query", "org_id", "must be the organization of the path");
   }
   const [orgId] = requested;
-  return orgId ? { owner: orgId, owners: [orgId] } : { owner: caller.userId, owners: accountsOf(caller) };
+  const needed = roleFor(route);
+  const isBarred = (id: string) => !suffices(caller.roles[id], needed);
+  if (orgId !== undefined) {
+    if (isBarred(orgId)) throw needsRole(needed);
+    return { owner: orgId, owners: [orgId], barred: [] };
+  }
+  const barred = caller.orgIds.filter(isBarred);
+  const owners = [caller.userId, ...caller.orgIds.filter(id => !barred.includes(id))];
+  return { owner: caller.userId, owners, barred };
 }
 
 /**
- * Returns the resource that the path names, or undefined if the route's path names none. Throws `not-found` if none of
- * `owners` owns it.
+ * Returns the resource that the path names, or undefined if the route's path names none. Throws `forbidden` if it is that of
+ * an organization in which the caller's role does not suffice, and `not-found` if none of the caller's accounts owns it.
  */
 export async function loadResource<Deps>(
   route: AnyRoute<Deps>,
   deps: Deps,
   params: Record<string, string>,
-  owners: string[],
+  { owners, barred }: Scope,
 ): Promise<unknown> {
   const { access } = route;
   if (access.kind !== "resource") return undefined;
-  const resource = await access.load(deps, params[access.param ?? "id"] ?? "", owners);
-  if (resource === null) throw notFound(access.what);
-  return resource;
+  const id = params[access.param ?? "id"] ?? "";
+  const resource = await access.load(deps, id, owners);
+  if (resource !== null) return resource;
+  if (barred.length > 0 && (await access.load(deps, id, barred)) !== null) throw needsRole(roleFor(route));
+  throw notFound(access.what);
 }
 
 /** Keys that this process remembers, each as a digest. */

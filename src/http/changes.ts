@@ -91,7 +91,7 @@ export class RequestChange {
   #accountOf(of: Named, caller: Caller): string {
     const { kind } = this.#route.access;
     if (kind === "resource") return of.owner_id ?? of.user_id ?? this.#ownerId;
-    return kind === "caller" ? caller.userId : this.#ownerId;
+    return kind === "caller" || kind === "operator" ? caller.userId : this.#ownerId;
   }
 
   /** Names that the route declares, so that no text of the caller's is among them. */

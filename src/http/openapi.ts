@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
+import { roleFor } from "./authorize.ts";
 import { isPaged, queryParametersOf } from "./common-parameters.ts";
 import { checkExamples } from "./examples.ts";
 import {
@@ -37,9 +38,12 @@ function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   // The same `Idempotency-Key` with a different request.
   const withIdempotencyKey: ErrorCode[] = takesIdempotencyKey(route) ? ["conflict"] : [];
   const withIfMatch: ErrorCode[] = heedsIfMatch(route) ? ["precondition-failed"] : [];
+  const withRole: ErrorCode[] =
+    roleFor(route) !== "viewer" || route.access.kind === "operator" ? ["forbidden"] : [];
   const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
   const specific = [
     ...withKey,
+    ...withRole,
     ...withBody,
     ...withIdempotencyKey,
     ...withIfMatch,
@@ -189,6 +193,12 @@ function responsesOf(route: AnyRoute, collection: SchemaCollection, routes: read
   return Object.fromEntries([...statuses.map(success), ...problems]);
 }
 
+/** What the caller must be, where it matters: a reader of the document finds it without trying. */
+function roleOfOperation(route: AnyRoute): Json {
+  if (route.access.kind === "operator") return { "x-role": "operator" };
+  return roleFor(route) === "viewer" ? {} : { "x-role": roleFor(route) };
+}
+
 function operationOf(route: AnyRoute, collection: SchemaCollection, routes: readonly AnyRoute[]): Json {
   return {
     operationId: route.id,
@@ -196,6 +206,7 @@ function operationOf(route: AnyRoute, collection: SchemaCollection, routes: read
     summary: route.summary,
     ...(route.description && { description: route.description }),
     ...(route.access.kind === "public" && { security: [] }),
+    ...roleOfOperation(route),
     parameters: parametersOf(route, collection),
     ...requestBodyOf(route, collection),
     responses: responsesOf(route, collection, routes),

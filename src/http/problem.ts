@@ -38,7 +38,12 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "too-slow" | "in
     meaning:
       "The header `Authorization: Bearer <API key>` is missing or malformed, or the key is unknown or revoked.",
   },
-  forbidden: { status: 403, title: "Not allowed", meaning: "The caller is not allowed to do this." },
+  forbidden: {
+    status: 403,
+    title: "Not allowed",
+    meaning:
+      "The caller is not allowed to do this; of what an organization owns, `detail` names the role that is needed.",
+  },
   "limit-reached": {
     status: 403,
     title: "Limit reached",

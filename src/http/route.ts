@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Role } from "../lib/roles.ts";
 import type { Page, PageRequest } from "../store/page.ts";
 import type { ChangeNote } from "./changes.ts";
 import type { CursorCodec } from "./common-parameters.ts";
@@ -20,6 +21,8 @@ export interface Caller {
   key?: { name: string | null; prefix: string | null };
   /** Organizations that the user is a member of. */
   orgIds: string[];
+  /** The user's role in each of them. */
+  roles: Readonly<Record<string, Role>>;
 }
 
 /** Who may call a route and what it acts on (docs/rest-api.md#organizations, docs/design.md#guarantee-6). */
@@ -28,6 +31,8 @@ export type Access<Deps, Resource> =
   | { kind: "public" }
   /** Acts on the caller itself, such as `/users/me`. */
   | { kind: "caller" }
+  /** Acts on all accounts: for operators, whom `check` knows; it throws `forbidden` for any other user. */
+  | { kind: "operator"; check: (deps: Deps, userId: string) => Promise<void> }
   /** Acts in the organization `org_id` if it is given, otherwise in the account of the caller. */
   | { kind: "owner" }
   /** Acts in the organization that the path names as `{org_id}`; for anybody but its members it does not exist. */
@@ -71,6 +76,8 @@ export interface RouteRequest<Deps, Params, Query, Body, Resource> {
   /** The accounts whose resources it may access: that organization, otherwise the user and all its organizations. */
   owners: string[];
   resource: Resource;
+  /** False in an organization that the caller only views: what lets a stranger in or act there is not shown then. */
+  seesSecrets: (ownerId: string) => boolean;
   /** The requested page, if the response is paginated. */
   page: PageRequest;
   /**
@@ -103,6 +110,11 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   summary: string;
   /** Markdown. */
   description?: string;
+  /**
+   * The role that it needs in an organization, if it is not the usual one: reading is for viewers, and what changes or runs
+   * something for members.
+   */
+  role?: Role;
   response: Spec;
   /** Another status of success with the same body, which the handler sets on `ctx`. */
   alsoStatus?: number;

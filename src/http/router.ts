@@ -3,7 +3,7 @@ import type { Context, Middleware } from "koa";
 import { requestTurns } from "../fairness/turns.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Authenticate, KeyGate, loadResource, type Scope, scopeOf } from "./authorize.ts";
+import { type Authenticate, KeyGate, loadResource, type Scope, scopeOf, seesSecrets } from "./authorize.ts";
 import { BodyShares } from "./body-shares.ts";
 import { type RecordChange, RequestChange } from "./changes.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -42,7 +42,7 @@ interface Shared {
   bodies: BodyShares;
 }
 
-const NO_ACCOUNTS: Scope = { owner: "", owners: [] };
+const NO_ACCOUNTS: Scope = { owner: "", owners: [], barred: [] };
 
 /** Throws on a public route, which has no caller: a handler that needs one has declared the wrong access. */
 function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
@@ -50,7 +50,7 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
   return caller;
 }
 
-/** Returns the handler of one route. Its order: API key, rate limit, input, organization, resource, route handler. */
+/** Returns the handler of one route. Its order: API key, rate limit, input, organization and role, resource, route handler. */
 function serve<Deps>(
   route: AnyRoute<Deps>,
   options: RouterOptions<Deps>,
@@ -63,7 +63,9 @@ function serve<Deps>(
   const respond = async (ctx: Context, input: Input, caller: Caller | undefined) => {
     const { requestId, log } = requestState(ctx);
     const scope = caller ? scopeOf(route, caller, input) : NO_ACCOUNTS;
-    const resource = await loadResource(route, options.deps, input.params, scope.owners);
+    if (route.access.kind === "operator")
+      await route.access.check(options.deps, callerOf(caller, route).userId);
+    const resource = await loadResource(route, options.deps, input.params, scope);
     checkIfMatch(ctx, route, resource);
     const { params, query, body, bodyText, page } = input;
     const change = new RequestChange(route, scope.owner, caller);
@@ -73,8 +75,10 @@ function serve<Deps>(
         query,
         body,
         bodyText,
-        ...scope,
+        owner: scope.owner,
+        owners: scope.owners,
         ...named,
+        seesSecrets: ownerId => caller !== undefined && seesSecrets(caller, ownerId),
         page,
         changes: note => change.note(note),
         ctx,
@@ -96,7 +100,7 @@ function serve<Deps>(
     const reread =
       read &&
       (async (id: string) => {
-        const found = await loadResource(read, options.deps, { id }, scope.owners);
+        const found = await loadResource(read, options.deps, { id }, scope);
         const result = await call(read, { params: { id }, resource: found });
         setEtag(ctx, read, result);
         sendResponse(ctx, read.response, result, input);

@@ -582,6 +582,13 @@ export const LIMITS = defineLimits({
     what: "members of an organization that accept invitations, and that are listed",
     beyond: "403 `limit-reached`",
   },
+  accountsMade: {
+    value: 100,
+    unit: "per hour",
+    per: "account",
+    what: "users and organizations that an operator makes by the API",
+    beyond: "429 `rate-limited`",
+  },
   invitations: {
     value: 100,
     unit: "count",

@@ -122,6 +122,14 @@ export const PLAN_LIMITS = defineLimits({
     what: "workflows; those that the operator registers count, and are registered beyond it",
     beyond: REACHED,
   },
+  organizations: {
+    value: 0,
+    paid: 20,
+    unit: "count",
+    per: "account",
+    what: "organizations that a user makes by the API; those that an operator makes do not count",
+    beyond: REACHED,
+  },
   connections: {
     value: 100,
     paid: 10_000,

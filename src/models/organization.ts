@@ -1,4 +1,5 @@
 import { Schema } from "mongoose";
+import { ROLES, type Role } from "../lib/roles.ts";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface Organization {
@@ -6,7 +7,12 @@ export interface Organization {
   name: string;
   orgname: string;
   email: string;
+  /** One of its owners, whose plan is the organization's. */
   owner_id: string;
+  /** The user who made it by the API, whose plan bounds how many there are; absent if the operator did. */
+  created_by?: string;
+  /** Counts changes of members and roles, so that two at once conflict. */
+  member_changes?: number;
   created_at: number;
 }
 
@@ -19,10 +25,12 @@ export const Organizations = collection<Organization>(
       orgname: { type: String, required: true, unique: true },
       email: { type: String, required: true },
       owner_id: { type: String, required: true },
+      created_by: { type: String, default: undefined },
+      member_changes: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
     },
     schemaOptions,
-  ),
+  ).index({ created_by: 1 }, { partialFilterExpression: { created_by: { $exists: true } } }),
 );
 
 export interface Membership {
@@ -30,6 +38,8 @@ export interface Membership {
   _id: string;
   org_id: string;
   user_id: string;
+  /** Absent in a row of a release before roles (`roleOf`). */
+  role?: Role;
   created_at: number;
   /** True for one that a rule of `OIDC_ALLOW` gave, and takes away when it no longer holds. */
   by_rule?: boolean;
@@ -42,11 +52,14 @@ export const Memberships = collection<Membership>(
       _id: { type: String, required: true },
       org_id: { type: String, required: true },
       user_id: { type: String, required: true, index: true },
+      role: { type: String, default: undefined, enum: ROLES },
       created_at: { type: Number, required: true },
       by_rule: Boolean,
     },
     schemaOptions,
-  ).index({ org_id: 1, _id: 1 }),
+  )
+    .index({ org_id: 1, _id: 1 })
+    .index({ org_id: 1, role: 1, _id: 1 }),
 );
 
 /** An offer to become a member of an organization, for the user who has this email address, now or later. */
@@ -55,6 +68,8 @@ export interface Invitation {
   org_id: string;
   /** In lower case, as users' addresses are. */
   email: string;
+  /** What its user becomes; absent in a row of a release before roles, which means a member. */
+  role?: Role;
   /** The user who made it. */
   invited_by: string;
   created_at: number;
@@ -70,6 +85,7 @@ export const Invitations = collection<Invitation>(
       _id: { type: String, required: true },
       org_id: { type: String, required: true },
       email: { type: String, required: true },
+      role: { type: String, default: undefined, enum: ROLES },
       invited_by: { type: String, required: true },
       created_at: { type: Number, required: true },
       expires_at: { type: Date, required: true },

@@ -9,6 +9,8 @@ export interface User {
   plan: "free" | "paid";
   /** How alerts are mailed; absent for the default. */
   alert_mail?: AlertMail;
+  /** True for one who may make users and organizations for others. */
+  operator?: true;
   created_at: number;
 }
 
@@ -24,6 +26,7 @@ export const Users = collection<User>(
       username: { type: String, required: true, unique: true },
       plan: { type: String, required: true, enum: ["free", "paid"] },
       alert_mail: { type: String, default: undefined, enum: ["each", "digest", "off"] },
+      operator: { type: Boolean, default: undefined },
       created_at: { type: Number, required: true },
     },
     schemaOptions,

@@ -37,6 +37,20 @@ export async function presentSources(platform: Stores, sources: Source[]) {
   });
 }
 
+/**
+ * Returns a source as a viewer of its organization sees it: without the addresses at which it receives requests, since who knows
+ * one can send events.
+ */
+export function withoutAddresses<Shown extends { configured_props: object }>(shown: Shown): Shown {
+  const hide = (value: unknown) => {
+    if (typeof value !== "object" || value === null || !("endpoint_url" in value)) return value;
+    const { endpoint_url: _, ...rest } = value;
+    return rest;
+  };
+  const props = Object.entries(shown.configured_props).map(([name, value]) => [name, hide(value)]);
+  return { ...shown, configured_props: Object.fromEntries(props) };
+}
+
 export async function presentSource(platform: Stores, source: Source) {
   const [presented] = await presentSources(platform, [source]);
   if (!presented) throw new Error("presentSources must return one source for one source");

@@ -8,7 +8,7 @@ import type { Awaited, Calling, Working } from "../platform.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { openConfigured } from "./prepare.ts";
-import { presentDetail, presentSource, presentSources } from "./present.ts";
+import { presentDetail, presentSource, presentSources, withoutAddresses } from "./present.ts";
 import {
   NewSource,
   SourceDetailSchema,
@@ -70,9 +70,10 @@ export const sourceRoutes = [
     query: SourceFilter,
     response: page(200, SourceSchema),
     example: shown,
-    read: async ({ deps, owner, query, page }) => {
+    read: async ({ deps, owner, query, page, seesSecrets }) => {
       const found = await listSources(deps, owner, query, page);
-      return { ...found, rows: await presentSources(deps, found.rows) };
+      const rows = await presentSources(deps, found.rows);
+      return { ...found, rows: seesSecrets(owner) ? rows : rows.map(withoutAddresses) };
     },
   }),
   route({
@@ -120,7 +121,10 @@ export const sourceRoutes = [
         next_tick_at_ms: null,
       },
     },
-    handler: ({ deps, resource }) => presentDetail(deps, resource),
+    handler: async ({ deps, resource, seesSecrets }) => {
+      const shown = await presentDetail(deps, resource);
+      return seesSecrets(resource.owner_id) ? shown : withoutAddresses(shown);
+    },
   }),
   route({
     method: "PUT",

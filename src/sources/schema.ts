@@ -27,7 +27,7 @@ const ShownProps = Type.Object(
   {
     additionalProperties: true,
     description:
-      "Values by prop name, without secrets. A timer is `{cron, interval_seconds}`, an HTTP interface " +
+      "Values by prop name, without secrets, and for viewers without `endpoint_url`. A timer is `{cron, interval_seconds}`, an HTTP interface " +
       "`{endpoint_url}`, an apphook `{endpoint_url, event_names}`, whatever the name of the prop.",
   },
 );

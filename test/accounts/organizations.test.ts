@@ -107,7 +107,7 @@ describe("the members of an organization", () => {
     const renewed = await invite(anna, await emailOf(bert));
     expect(renewed.body.data.id).to.equal(invitation.id);
     const joined = await bert.expect(200, "POST", `/users/me/invitations/${invitation.id}/accept`);
-    expect(joined).to.deep.equal({ id: orgId, name: "Org" });
+    expect(joined).to.deep.equal({ id: orgId, name: "Org", role: "member" });
     expect(await members(bert)).to.have.members([anna.userId, bert.userId]);
     expect(await mine(bert)).to.deep.equal([]);
     expect((await invite(anna, await emailOf(bert))).status, "a member").to.equal(409);

@@ -24,7 +24,7 @@ describe("users and their API keys", () => {
     expect(api_key).to.match(/^hw_[A-Za-z0-9]{32}$/);
     expect(await findCaller(platform, api_key))
       .to.include({ userId: id })
-      .and.to.deep.include({ orgIds: [] });
+      .and.to.deep.include({ orgIds: [], roles: {} });
     const stored = await Promise.all([
       Users(platform.mongo).find().lean(),
       ApiKeys(platform.mongo).find().lean(),

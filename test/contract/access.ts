@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { createApiKey, revokeApiKey } from "../../src/accounts/api-keys.ts";
+import { setOperator } from "../../src/accounts/operators.ts";
 import { addMember } from "../../src/accounts/organizations.ts";
+import { roleFor } from "../../src/http/authorize.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { type Role, suffices } from "../../src/lib/roles.ts";
 import { Api, type ApiResponse, type Problem } from "../support/api.ts";
 import { faultsOf } from "./document.ts";
 import { openWorld } from "./open-world.ts";
@@ -24,28 +27,33 @@ export const REFERENCES: Record<string, string[]> = {
   issue_id: ["issue"],
 };
 /**
- * An event and a subscription select among the caller's own deliveries, which may have come by another account's, or by one that ended;
+ * Only an operator names another account's owner. An event and a subscription select among the caller's own deliveries, which may have come by another account's, or by one that ended;
  * an actor and a thing among the entries of the caller's own audit log, which outlive them.
  */
 export const NO_REFERENCE = new Set([
-  ...["org_id", "start_id", "end_id", "dynamic_props_id"],
+  ...["org_id", "owner_id", "start_id", "end_id", "dynamic_props_id"],
   ...["event_id", "subscription_id"],
   ...["actor_id", "thing_id"],
 ]);
 
-/** Routes that an organization's members can't call, but its owner can. */
-const FOR_THE_OWNER = new Set(["removeMember", "createInvitation", "withdrawInvitation"]);
+/** Everybody may leave, but the example removes somebody else. */
+const neededBy = (route: AnyRoute): Role => (route.id === "removeMember" ? "owner" : roleFor(route));
 
 export const fieldsOf = (route: AnyRoute) => [
   ...Object.keys(route.query?.properties ?? {}).map(name => ({ name, location: "query" as const })),
   ...Object.keys(route.body?.properties ?? {}).map(name => ({ name, location: "body" as const })),
 ];
 
-/** Anna owns the organization `red`, where Bert is a member. Carla owns the organization `blue`. */
+/**
+ * Anna owns the organization `red`, where Bert is a member and Vera a viewer. Carla owns the organization `blue`. Olga is an
+ * operator.
+ */
 interface Cast {
   anna: User;
   bert: User;
+  vera: User;
   carla: User;
+  olga: User;
   red: string;
   blue: string;
   /** Has no API key. */
@@ -64,14 +72,17 @@ export function testAccess(routes: readonly AnyRoute[]): void {
   before(async () => {
     world = await openWorld();
     const { system } = world;
-    const [anna, bert, carla] = [await system.user(), await system.user(), await system.user()];
+    const [anna, bert, vera] = [await system.user(), await system.user(), await system.user()];
+    const [carla, olga] = [await system.user(), await system.user()];
     const [red, blue] = [await system.organization(anna.userId), await system.organization(carla.userId)];
     await addMember(system.worker, red, bert.userId);
+    await addMember(system.worker, red, vera.userId, "viewer");
+    await setOperator(system.worker, olga.userId, true);
     const key = await createApiKey(system.worker, carla.userId);
     await revokeApiKey(system.worker, key.id);
     const keyed = (apiKey: string) => new Api(system.baseUrl, apiKey);
     cast = {
-      ...{ anna, bert, carla, red, blue, anonymous: keyed("") },
+      ...{ anna, bert, vera, carla, olga, red, blue, anonymous: keyed("") },
       ...{ revoked: keyed(key.api_key), unknown: keyed(`hw_${"x".repeat(32)}`) },
     };
   });
@@ -96,6 +107,14 @@ export function testAccess(routes: readonly AnyRoute[]): void {
     expect(detail, who).to.be.a("string").and.not.equal("");
     expect(error, who).to.equal(detail);
     if (status === 401) expect(response.headers.get("www-authenticate")).to.match(/^Bearer /);
+  };
+
+  /** That a member whose role does not suffice is told the one that does, and one whose role does is served. */
+  const isServedBy = (route: AnyRoute, response: ApiResponse<unknown>, role: Role) => {
+    const needed = neededBy(route);
+    if (suffices(role, needed)) return isSuccess(route, response, `the ${role}`);
+    isProblem(route, response as ApiResponse<Problem>, "forbidden", `the ${role}`);
+    expect((response as ApiResponse<Problem>).body.detail).to.include(`role ${needed}`);
   };
 
   /** Returns the request with `org_id`, in the query string or in the body. */
@@ -165,6 +184,10 @@ export function testAccess(routes: readonly AnyRoute[]): void {
             const request = await exampleRequest(world, route, { api, orgId: cast.red });
             isSuccess(route, await send(api, route, inOrg(request, cast.red)), "a member");
           }
+          // What a viewer's request names in the organization was made by a member.
+          const named = kind === "caller" ? { api: cast.vera } : { api: cast.anna, orgId: cast.red };
+          const asked = inOrg(await exampleRequest(world, route, named), cast.red);
+          isServedBy(route, await send(cast.vera, route, asked), "viewer");
           const request = await ofCarla();
           const absent = await send(cast.carla, route, inOrg(request, newId("o")));
           isProblem(route, absent, "not-found", "absent organization");
@@ -176,13 +199,18 @@ export function testAccess(routes: readonly AnyRoute[]): void {
             expect(foreign.body).to.deep.equal(absent.body);
           }
         });
+      } else if (kind === "operator") {
+        it("responds to operators, and 403 to everybody else", async () => {
+          const request = await exampleRequest(world, route, { api: cast.olga });
+          isSuccess(route, await send(cast.olga, route, request), "an operator");
+          isProblem(route, await send(cast.anna, route, request), "forbidden", "an owner");
+        });
       } else if (kind === "member") {
         it("responds to members, and 404 to everybody else", async () => {
           const request = await exampleRequest(world, route, owner(cast.anna));
           isSuccess(route, await send(cast.anna, route, request), "the owner");
-          const ofMember = await send(cast.bert, route, request);
-          if (FOR_THE_OWNER.has(route.id)) isProblem(route, ofMember, "forbidden", "a member");
-          else isSuccess(route, ofMember, "a member");
+          isServedBy(route, await send(cast.bert, route, request), "member");
+          isServedBy(route, await send(cast.vera, route, request), "viewer");
           const foreign = await send(cast.carla, route, request);
           isProblem(route, foreign, "not-found", "not a member");
           const absent = await exampleRequest(world, route, { api: cast.anna, orgId: newId("o") });
@@ -233,6 +261,11 @@ export function testAccess(routes: readonly AnyRoute[]): void {
           // Last, because the route may delete the resource. No org_id is needed (docs/rest-api.md#organizations).
           isSuccess(route, await as(cast.anna, personal), "its owner");
           if (shared === null) return;
+          if (!isPublic) {
+            const request = await exampleRequest(world, route, { api: cast.anna, orgId: cast.red }, shared);
+            isServedBy(route, await send(cast.vera, route, request), "viewer");
+            isServedBy(route, await send(cast.vera, route, inOrg(request, cast.red)), "viewer");
+          }
           isSuccess(route, await as(cast.bert, shared), "a member of the owning organization");
           if (isPublic) isSuccess(route, await as(cast.carla, shared), "another account");
         });

@@ -7,7 +7,7 @@ import type { Owner, World } from "./things.ts";
 /** One user of a test has hundreds of everything. */
 const FREE_LIMITS = [
   ...["components", "sources", "sub_minute_timers", "webhooks", "auto_subscriptions"],
-  ...["subscriptions", "subscriptions_per_emitter"],
+  ...["subscriptions", "subscriptions_per_emitter", "organizations"],
 ]
   .map(name => `${name}=10000`)
   .join();

@@ -1,4 +1,6 @@
+import { setOperator } from "../../src/accounts/operators.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
+import { newId } from "../../src/lib/ids.ts";
 import type { Api, ApiResponse } from "../support/api.ts";
 import {
   newInvitation,
@@ -34,6 +36,11 @@ const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleReques
   deleteSubscription: (_, { api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
   // Not an id: the key of the example is nobody's.
   createSession: async (_, { api }, { body = {} }) => Object.assign(body, { api_key: api.apiKey }),
+  // An address is a user's once.
+  createUser: async ({ system }, { api }, { body = {} }) => {
+    await setOperator(system.worker, api.userId, true);
+    Object.assign(body, { email: `user-${newId("u")}@example.test` });
+  },
   getRecovery: recover,
   getDestinationRecovery: recover,
   traceEvent: storeNamedEvent,

@@ -1,3 +1,4 @@
+import { roleFor } from "../../src/http/authorize.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 
 /** What decides how a route reads a request and shows a list, besides its own parameters and fields. */
@@ -10,9 +11,15 @@ function kindOf({ method, access, response, body, query, maxBodyBytes, requiresO
 }
 
 /** What decides who may call a route: its rule, whether it reads or changes something, and the resources that a request names. */
-function accessOf({ method, access, query, body }: AnyRoute): string {
+function accessOf(route: AnyRoute): string {
+  const { method, access, query, body } = route;
   const names = [query, body].flatMap(part => Object.keys(part?.properties ?? {}));
-  return JSON.stringify([method === "GET", access, names.filter(name => name.endsWith("_id")).sort()]);
+  return JSON.stringify([
+    method === "GET",
+    access,
+    roleFor(route),
+    names.filter(name => name.endsWith("_id")).sort(),
+  ]);
 }
 
 function firstOfEach(routes: readonly AnyRoute[], keyOf: (route: AnyRoute) => string): AnyRoute[] {

@@ -6,7 +6,7 @@ import { ApiKeys } from "../../src/models/user.ts";
 import { openTestPlatform } from "../support/platform.ts";
 import { type DemoServer, startDemo } from "./demo-server.ts";
 
-const ANN = { userId: "u_ann", keyId: "key_ann", orgIds: [] };
+const ANN = { userId: "u_ann", keyId: "key_ann", orgIds: [], roles: {} };
 
 describe("API keys that a web process looks up", () => {
   let demo: DemoServer;

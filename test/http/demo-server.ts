@@ -21,8 +21,8 @@ import { createRouter, type RouterOptions } from "../../src/http/router.ts";
 
 /** The callers, by API key. */
 export const CALLERS: Record<string, Caller> = {
-  "key-ann": { userId: "u_ann", keyId: "key_ann", orgIds: ["o_red"] },
-  "key-bob": { userId: "u_bob", keyId: "key_bob", orgIds: [] },
+  "key-ann": { userId: "u_ann", keyId: "key_ann", orgIds: ["o_red"], roles: { o_red: "owner" } },
+  "key-bob": { userId: "u_bob", keyId: "key_bob", orgIds: [], roles: {} },
 };
 
 export interface Thing {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { setOperator } from "../../src/accounts/operators.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { snakeCase } from "../../src/limits/plan-limits.ts";
@@ -10,7 +11,7 @@ import { type System, startSystem } from "../support/system.ts";
 
 const FREE_LIMITS =
   "components=2,sources=2,sub_minute_timers=1,webhooks=2,subscriptions=3,subscriptions_per_emitter=2," +
-  "auto_subscriptions=1,streams=1,connections=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
+  "auto_subscriptions=1,streams=1,connections=1,organizations=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
 const CODE = `export default { name: "Walk", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 const TIMER = `export default { name: "Beat", version: "0.0.1", props: { timer: "$.interface.timer" }, run() {} };`;
 
@@ -138,6 +139,22 @@ const PROBES: Partial<Record<Name, Probe>> = {
     expect(responses.length, "some fit").to.be.within(3, 20);
     expect(last.text).to.include("too many responses are kept");
     return shown(last);
+  },
+  async organizations(api) {
+    const create = () => api.request("POST", "/orgs", { body: { name: "Team" } });
+    expect((await create()).status).to.equal(201);
+    return shown(await create());
+  },
+  async accountsMade(api, { worker }) {
+    await setOperator(worker, api.userId, true);
+    const statuses = await Promise.all(
+      Array.from({ length: LIMITS.accountsMade.value }, async (_, n) => {
+        const body = { email: `made${n}-${api.userId}@example.test` };
+        return (await api.request("POST", "/users", { body })).status;
+      }),
+    );
+    expect(new Set(statuses)).to.deep.equal(new Set([201]));
+    return shown(await api.request("POST", "/orgs", { body: { name: "One more" } }));
   },
   async invitations(api, { worker, organization }) {
     const org = await organization(api.userId);

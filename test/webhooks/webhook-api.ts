@@ -13,8 +13,11 @@ import type { TestPlatform } from "../support/platform.ts";
 
 /** The callers, by API key. */
 export const CALLERS: Record<string, Caller> = {
-  ann: { userId: "u_ann0000000000000", keyId: "key_ann", orgIds: ["o_red0000000000000"] },
-  eve: { userId: "u_eve0000000000000", keyId: "key_eve", orgIds: [] },
+  ann: {
+    ...{ userId: "u_ann0000000000000", keyId: "key_ann", orgIds: ["o_red0000000000000"] },
+    roles: { o_red0000000000000: "owner" },
+  },
+  eve: { userId: "u_eve0000000000000", keyId: "key_eve", orgIds: [], roles: {} },
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: each test expects a different body

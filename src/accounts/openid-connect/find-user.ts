@@ -10,6 +10,7 @@ import { mayEnter, organizationsFor, type SignInRules, verifiedEmail } from "../
 import type { Stores } from "../../platform.ts";
 import { isDuplicateKey, transaction } from "../../store/connections/mongo.ts";
 import { revokeProviderKeys } from "../api-keys.ts";
+import { endByRule } from "../roles.ts";
 import { newUser } from "../users.ts";
 
 /** What the operator decided about people whom the provider vouches for. */
@@ -115,8 +116,10 @@ async function applyOrganizations(platform: Stores, userId: string, orgIds: stri
   const current = await Memberships(mongo).find({ user_id: userId }).lean();
   const lost = current.filter(({ by_rule, org_id }) => by_rule && !orgIds.includes(org_id));
   const missing = orgIds.filter(id => !current.some(({ org_id }) => org_id === id));
-  if (lost.length > 0) await Memberships(mongo).deleteMany({ _id: { $in: lost.map(({ _id }) => _id) } });
-  for (const { org_id } of lost) await recordMembership(platform, userId, org_id, "member.removed");
+  for (const membership of lost) {
+    await endByRule(platform, membership);
+    await recordMembership(platform, userId, membership.org_id, "member.removed");
+  }
   for (const orgId of missing) await join(platform, userId, orgId);
   const changed = [...lost.map(({ org_id }) => org_id), ...missing];
   if (changed.length > 0) await routing.invalidate([userId, ...changed]);
@@ -141,7 +144,7 @@ async function join(platform: Stores, userId: string, orgId: string): Promise<vo
     const created_at = unixSeconds(clock());
     await Memberships(mongo).insertOne({
       ...{ _id: `${orgId}-${userId}`, org_id: orgId, user_id: userId },
-      ...{ created_at, by_rule: true },
+      ...{ role: "member", created_at, by_rule: true },
     });
     await recordMembership(platform, userId, orgId, "member.joined");
   } catch (error) {

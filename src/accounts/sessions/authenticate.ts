@@ -7,7 +7,7 @@ import { type Session, Sessions, type SignInLink, SignInLinks } from "../../mode
 import { ApiKeys } from "../../models/user.ts";
 import type { Stores } from "../../platform.ts";
 import { findCaller, findKeyCallers, hashOf, isApiKey } from "../api-keys.ts";
-import { organizationsOf } from "../organizations.ts";
+import { rolesOf } from "../roles.ts";
 import { expiryOf, hashOfToken, isLinkToken, isSessionToken, newLinkToken } from "./sessions.ts";
 
 /** Look-ups that arrive at the same time share two queries. */
@@ -55,20 +55,20 @@ const NOTED_EVERY_S = 60;
 async function findSessionCallers(platform: Stores, hashes: string[]): Promise<(Caller | null)[]> {
   const sessions = await liveSessions(platform, { hash: { $in: hashes } });
   noteUse(platform, sessions);
-  const orgIds = await organizationsOf(platform, [...new Set(sessions.map(({ user_id }) => user_id))]);
+  const rolesOfUser = await rolesOf(platform, [...new Set(sessions.map(({ user_id }) => user_id))]);
   const byHash = new Map(sessions.map(session => [session.hash, session]));
   return hashes.map(hash => {
     const session = byHash.get(hash);
-    return session ? callerOf(session, orgIds(session.user_id)) : null;
+    return session ? callerOf(session, rolesOfUser(session.user_id)) : null;
   });
 }
 
 /** Returns who a session signs in. */
 export const callerOf = (
   { _id, user_id, key_id }: Pick<Session, "_id" | "user_id" | "key_id">,
-  orgIds: string[] = [],
+  roles: Caller["roles"] = {},
 ): Caller => ({
-  ...{ userId: user_id, keyId: _id, sessionId: _id, orgIds },
+  ...{ userId: user_id, keyId: _id, sessionId: _id, orgIds: Object.keys(roles), roles },
   signedInWith: key_id === null ? "openid" : "api_key",
 });
 

@@ -116,7 +116,8 @@ export async function finishConsent(
   if (pending === null) throw new ConsentFailed("expired");
   const { request, browserHash } = pending;
   if (!isSameSecret(hashOfToken(browserToken), browserHash)) throw new ConsentFailed("other-browser");
-  if (!(await canAccess(platform, request.userId, request.ownerId))) throw new ConsentFailed("no-access");
+  if (!(await canAccess(platform, request.userId, request.ownerId, "use")))
+    throw new ConsentFailed("no-access");
   const tokens = await exchange(platform, query, pending);
   await (request.isReconnect ? replaceTokens : insert)(platform, request, tokens);
   await platform.routing.invalidate([request.ownerId]);
