@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { JsonText } from "../lib/json-text.ts";
+import { ROLES, type Role } from "../lib/roles.ts";
 import type { Component } from "../models/component.ts";
 import type { TokenAuth } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
@@ -27,6 +28,19 @@ export function userCommands(program: Command, run: Run): void {
       run(async platform => {
         const { createUser } = await import("../accounts/users.ts");
         return createUser(platform, options);
+      }),
+    );
+  user
+    .command("operator")
+    .description(
+      "let a user make users and organizations for others by the API (POST /v1/users and /v1/orgs), and nothing else",
+    )
+    .argument("<user id>", "u_…")
+    .option("--off", "end it")
+    .action((userId: string, options: { off?: boolean }) =>
+      run(async platform => {
+        const { setOperator } = await import("../accounts/operators.ts");
+        return setOperator(platform, userId, options.off !== true);
       }),
     );
   user
@@ -76,7 +90,8 @@ export function organizationCommands(program: Command, run: Run): void {
     .action((options: { name: string; owner: string }) =>
       run(async platform => {
         const { createOrganization } = await organizations();
-        return createOrganization(platform, { name: options.name, ownerId: options.owner });
+        const { id } = await createOrganization(platform, { name: options.name, ownerId: options.owner });
+        return { id };
       }),
     );
   org
@@ -84,8 +99,21 @@ export function organizationCommands(program: Command, run: Run): void {
     .description("add a user to an organization")
     .argument("<org id>", "o_…")
     .argument("<user id>", "u_…")
-    .action((orgId: string, userId: string) =>
-      run(async platform => (await organizations()).addMember(platform, orgId, userId)),
+    .addOption(new Option("--role <role>", "what the member may do").choices(ROLES).default("member"))
+    .action((orgId: string, userId: string, options: { role: Role }) =>
+      run(async platform => (await organizations()).addMember(platform, orgId, userId, options.role)),
+    );
+  org
+    .command("set-role")
+    .description("give a member another role, such as an owner to an organization that has none")
+    .argument("<org id>", "o_…")
+    .argument("<user id>", "u_…")
+    .addArgument(new Argument("<role>", "what the member may do").choices(ROLES))
+    .action((orgId: string, userId: string, role: Role) =>
+      run(async platform => {
+        const { setRole } = await import("../accounts/roles.ts");
+        return setRole(platform, { orgId, userId, callerId: null, role });
+      }),
     );
 }
 

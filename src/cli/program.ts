@@ -35,6 +35,7 @@ import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
 import { destinationCommands } from "./resources/destination.ts";
 import { issueCommands } from "./resources/issue.ts";
+import { invitationCommands, memberCommands } from "./resources/member.ts";
 import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
 import { webhookCommands } from "./resources/webhook.ts";
@@ -143,6 +144,8 @@ export function createProgram(): Command {
   issueCommands(program, tools);
   alertCommands(program, tools);
   connectionCommands(program, tools);
+  memberCommands(program, tools);
+  invitationCommands(program, tools);
   publishComponentCommands(savedComponentCommands(program, tools), run);
   publishCommand(program, tools);
   searchCommand(program, tools);

@@ -90,6 +90,13 @@ describe("headwater, the command line", () => {
     expect(signedOut).to.deep.equal({ id: user.id, ended_sessions: 0, revoked_keys: 0 });
     expect(added).to.deep.equal({ id: org.id, user_id: member.id });
     expect(await Memberships(platform.mongo).countDocuments({ org_id: org.id })).to.equal(2);
+    const [operator, viewer] = [
+      await done("user", "operator", member.id),
+      await done("org", "set-role", org.id, member.id, "viewer"),
+    ];
+    expect(operator).to.deep.equal({ id: member.id, operator: true });
+    expect(await done("user", "operator", member.id, "--off")).to.include({ operator: false });
+    expect(viewer).to.deep.equal({ id: org.id, user_id: member.id, role: "viewer" });
     expect(listed.map(({ id }: { id: string }) => id))
       .to.include(key.id)
       .and.to.have.length(2);

@@ -11,6 +11,7 @@ import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
 import { Issues } from "./resources/issues.ts";
+import { Organizations } from "./resources/organizations.ts";
 import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
 import { Webhooks } from "./resources/webhooks.ts";
@@ -41,6 +42,7 @@ export class Headwater {
   readonly issues: Issues;
   readonly workflows: Workflows;
   readonly alerts: Alerts;
+  readonly organizations: Organizations;
   readonly #connection: Connection;
 
   constructor(options: HeadwaterOptions) {
@@ -55,6 +57,7 @@ export class Headwater {
     this.issues = new Issues(this.#connection);
     this.workflows = new Workflows(this.#connection);
     this.alerts = new Alerts(this.#connection);
+    this.organizations = new Organizations(this.#connection);
   }
 
   /** The caller, with the limits of the account and what is in use. */
