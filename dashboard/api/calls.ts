@@ -58,17 +58,6 @@ export const startReplay = (body: Record<string, unknown>, call?: CallOptions) =
 export const readReplay = (id: string) => headwater.request("get", "/replays/{id}", { params: { id } });
 export const stopReplay = (id: string) => headwater.request("delete", "/replays/{id}", { params: { id } });
 
-export const listMembers = async (org: string, call: CallOptions) => {
-  const params = { org_id: org };
-  return (await headwater.request("get", "/orgs/{org_id}/members", { params }, call)).members;
-};
-export const removeMember = (org: string, userId: string) =>
-  headwater.request("delete", "/orgs/{org_id}/members/{user_id}", {
-    params: { org_id: org, user_id: userId },
-  });
-
-export type Member = Awaited<ReturnType<typeof listMembers>>[number];
-
 const MOST = { limit: 100 };
 
 /** Those of the user, or of an organization; the newest. */
@@ -85,18 +74,3 @@ export const createAutoSubscription = (query: { event_name: "$errors" | "$logs";
   inAccount().request("post", "/auto_subscriptions", { query });
 export const deleteAutoSubscription = (id: string) =>
   headwater.request("delete", "/auto_subscriptions/{id}", { params: { id } });
-
-export const listInvitations = (org: string, call: CallOptions) => {
-  const input = { params: { org_id: org }, query: MOST };
-  return headwater.request("get", "/orgs/{org_id}/invitations", input, call);
-};
-export const invite = (org: string, email: string) =>
-  headwater.request("post", "/orgs/{org_id}/invitations", { params: { org_id: org }, body: { email } });
-export const withdrawInvitation = (org: string, id: string) =>
-  headwater.request("delete", "/orgs/{org_id}/invitations/{id}", { params: { org_id: org, id } });
-export const listMyInvitations = (call: CallOptions) =>
-  headwater.request("get", "/users/me/invitations", { query: MOST }, call);
-export const acceptInvitation = (id: string) =>
-  headwater.request("post", "/users/me/invitations/{id}/accept", { params: { id } });
-export const declineInvitation = (id: string) =>
-  headwater.request("delete", "/users/me/invitations/{id}", { params: { id } });

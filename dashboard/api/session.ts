@@ -5,8 +5,12 @@ import { clientOf, headwater, isSignedOut, type Schemas } from "./client";
 /** The signed-in user; null until it is known. */
 export const me = signal<Schemas["CurrentUser"] | null>(null);
 
-/** Undefined until it is known, and for an organization of others. */
-export const orgName = computed(() => me.value?.orgs.find(one => one.id === orgId.value)?.name);
+/** The shown organization; undefined until it is known, for one of others, and in the own account. */
+export const shownOrg = computed(() => me.value?.orgs.find(one => one.id === orgId.value));
+export const orgName = computed(() => shownOrg.value?.name);
+
+/** Whether the user only views the shown organization. */
+export const isViewer = computed(() => shownOrg.value?.role === "viewer");
 
 const MARK = "headwater-signed-in";
 const WITH_ORGS = "with-orgs";

@@ -50,7 +50,7 @@ function linesOf(attention: Attention, reload: () => void): Line[] {
         ...{ key: id, tone: "bad", state: "Disabled", since: since_ms, why: whyOf(causes, reason) },
         what: <Thing id={id} name={name} />,
         action: (
-          <Button isSmall onClick={() => enable(id)}>
+          <Button changes isSmall onClick={() => enable(id)}>
             Enable
           </Button>
         ),

@@ -28,7 +28,7 @@ export function AutoSubscriptionsCard() {
       title="Auto subscriptions"
       isPadded={false}
       actions={
-        <Button isSmall icon="plus" onClick={() => setNew(true)}>
+        <Button changes isSmall icon="plus" onClick={() => setNew(true)}>
           Add
         </Button>
       }
@@ -51,7 +51,7 @@ export function AutoSubscriptionsCard() {
                     head: "",
                     cell: row => (
                       <div class="row end">
-                        <Button
+                        <Button changes
                           isSmall
                           kind="ghost"
                           icon="trash"

@@ -41,8 +41,8 @@ function ComponentList() {
       about="Saved code, from which sources and actions are made. Each change of the code is a component of its own."
       actions={
         <>
-          <Button onClick={() => setFinding(true)}>By key or address …</Button>
-          <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+          <Button changes onClick={() => setFinding(true)}>By key or address …</Button>
+          <LinkButton changes href={to("/sources/new")} kind="primary" icon="plus">
             New source
           </LinkButton>
         </>
@@ -127,10 +127,10 @@ function Component({ id }: { id: string }) {
       actions={
         found && (
           <>
-            <LinkButton href={to(`/components/${found.id}/deploy`)} kind="primary" icon="zap">
+            <LinkButton changes href={to(`/components/${found.id}/deploy`)} kind="primary" icon="zap">
               {found.type === "action" ? "Deploy as action" : "Deploy source"}
             </LinkButton>
-            <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+            <Button changes kind="danger" icon="trash" onClick={() => setDeleting(true)}>
               Delete
             </Button>
           </>

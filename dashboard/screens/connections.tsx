@@ -26,7 +26,7 @@ export function Connections() {
   const [rotated, setRotated] = useState<Connection | null>(null);
   const [used, setUsed] = useState<Used | null>(null);
   const connect = (
-    <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
+    <Button changes kind="primary" icon="plus" onClick={() => setNew(true)}>
       Connect
     </Button>
   );
@@ -60,7 +60,7 @@ export function Connections() {
               {row.endpoint_url && (
                 <div class="row">
                   <Copyable text={row.endpoint_url} label="address for its events" />
-                  <Button isSmall onClick={() => setRotated(row)}>
+                  <Button changes isSmall onClick={() => setRotated(row)}>
                     Replace
                   </Button>
                 </div>
@@ -80,10 +80,10 @@ export function Connections() {
           cell: row => (
             <div class="row end">
               {row.kind === "oauth2" && <Reconnect connection={row} />}
-              <Button isSmall onClick={() => setEdited(row)}>
+              <Button changes isSmall onClick={() => setEdited(row)}>
                 Edit
               </Button>
-              <Button isSmall kind="danger" onClick={() => setDeleted(row)}>
+              <Button changes isSmall kind="danger" onClick={() => setDeleted(row)}>
                 Delete
               </Button>
             </div>
@@ -181,6 +181,7 @@ function Health({ connection: { kind, health, error } }: { connection: Connectio
 
 const Reconnect = ({ connection }: { connection: Connection }) => (
   <Button
+    changes
     isSmall
     onClick={async () => {
       try {

@@ -32,7 +32,7 @@ export function Deliveries() {
       actions={
         <>
           <LinkButton href={to("/replays")}>Past replays</LinkButton>
-          <Button icon="refresh" onClick={() => setReplaying(true)}>
+          <Button changes icon="refresh" onClick={() => setReplaying(true)}>
             Replay these …
           </Button>
         </>
@@ -46,7 +46,7 @@ export function Deliveries() {
           title="Nothing was delivered yet"
           command={apiCommand("/subscriptions?emitter_id=dc_…&listener_id=wh_…", { method: "POST" })}
           action={
-            <LinkButton href={to("/start")} kind="primary" icon="play">
+            <LinkButton changes href={to("/start")} kind="primary" icon="play">
               Watch a first event
             </LinkButton>
           }

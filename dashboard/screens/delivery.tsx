@@ -65,7 +65,7 @@ export function Delivery() {
             >
               Where did it go?
             </LinkButton>
-            <Button kind="primary" icon="refresh" onClick={retry}>
+            <Button changes kind="primary" icon="refresh" onClick={retry}>
               Retry now
             </Button>
           </>

@@ -81,7 +81,7 @@ function DeployForm({ component }: { component: Component }) {
         <ComponentFields component={component} form={form} faults={faults} />
         {!isAction && <SilentCheck isSilent={isSilent} onChange={setSilent} />}
         <div class="row end">
-          <Button type="submit" kind="primary" icon="zap">
+          <Button changes type="submit" kind="primary" icon="zap">
             Deploy
           </Button>
         </div>

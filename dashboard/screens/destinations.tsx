@@ -33,7 +33,7 @@ export function Destinations() {
   );
   useFresh(resource);
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+    <Button changes kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
       New destination
     </Button>
   );

@@ -132,7 +132,7 @@ function BranchStep({ branch, isFolded, replay }: BranchStepProps) {
         )
       }
       actions={
-        <Button isSmall icon="refresh" onClick={() => replay(listener_id)}>
+        <Button changes isSmall icon="refresh" onClick={() => replay(listener_id)}>
           Replay to this
         </Button>
       }

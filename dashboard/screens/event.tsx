@@ -87,7 +87,7 @@ export function EventTrace() {
       about={<Copyable text={id} label="event id" />}
       actions={
         resource.data && (
-          <Button icon="refresh" onClick={() => setAsking(true)}>
+          <Button changes icon="refresh" onClick={() => setAsking(true)}>
             Replay to all …
           </Button>
         )

@@ -87,7 +87,7 @@ export const FunctionTryPane = ({
   <Pane title="Try it">
     <div class="stack tight">
       <div class="row">
-        <Button icon="play" isDisabled={!isReady} onClick={attempt}>
+        <Button changes icon="play" isDisabled={!isReady} onClick={attempt}>
           Try
         </Button>
         <kbd>Ctrl Enter</kbd>

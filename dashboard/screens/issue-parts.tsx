@@ -58,16 +58,16 @@ export function IssueActions({ issue, onChange }: ActionsProps) {
   return (
     <span class="row">
       {state === "open" && (
-        <Button isSmall onClick={() => put("acknowledged")}>
+        <Button changes isSmall onClick={() => put("acknowledged")}>
           Acknowledge
         </Button>
       )}
       {state !== "resolved" && (
-        <Button isSmall onClick={() => put("resolved")}>
+        <Button changes isSmall onClick={() => put("resolved")}>
           Resolve
         </Button>
       )}
-      <Button isSmall icon="refresh" onClick={ask}>
+      <Button changes isSmall icon="refresh" onClick={ask}>
         Retry all …
       </Button>
       <LinkButton isSmall href={affectedBy(id)}>

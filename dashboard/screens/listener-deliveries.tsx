@@ -36,7 +36,11 @@ export function ListenerDeliveries({ id }: { id: string }) {
             icon="send"
             title="Nothing was sent yet"
             command={subscribeCommand(id)}
-            action={<LinkButton href={to("/subscriptions", { listener: id })}>Subscribe it</LinkButton>}
+            action={
+              <LinkButton changes href={to("/subscriptions", { listener: id })}>
+                Subscribe it
+              </LinkButton>
+            }
           >
             A {isWebhook(id) ? "webhook" : "destination"} receives the events of what it is subscribed to:
           </NothingYet>

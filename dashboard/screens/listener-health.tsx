@@ -42,7 +42,7 @@ export function Health<One extends Listener>({ listener, resource }: HealthProps
                 ? `It was disabled: ${listener.disabled_reason}.`
                 : "It is disabled: nothing is sent, and its events count as dropped."}
             </span>
-            <Button isSmall onClick={enable}>
+            <Button changes isSmall onClick={enable}>
               Enable
             </Button>
           </div>
@@ -113,7 +113,7 @@ function Recover({ id }: { id: string }) {
         </span>
         <span class="row">
           {[1, 7, 30].map(days => (
-            <Button key={days} isSmall onClick={() => ask(days)}>
+            <Button changes key={days} isSmall onClick={() => ask(days)}>
               Last {days === 1 ? "24 hours" : `${days} days`}
             </Button>
           ))}

@@ -149,7 +149,7 @@ export function ListenerSettings<One extends Listener>({
             />
           ))}
           <div>
-            <Button type="submit" kind="primary">
+            <Button changes type="submit" kind="primary">
               Save
             </Button>
           </div>
@@ -158,7 +158,7 @@ export function ListenerSettings<One extends Listener>({
       <Card title="Delete">
         <div class="spread">
           <span class="muted">A deleted {noun} can't be brought back.</span>
-          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+          <Button changes kind="danger" icon="trash" onClick={() => setDeleting(true)}>
             Delete {noun}
           </Button>
         </div>

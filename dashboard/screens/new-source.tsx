@@ -122,7 +122,7 @@ export function NewSource() {
                 ]}
                 onChange={choose}
               />
-              <Button kind="primary" isSmall icon="zap" onClick={deploy}>
+              <Button changes kind="primary" isSmall icon="zap" onClick={deploy}>
                 Deploy
               </Button>
             </div>

@@ -45,11 +45,11 @@ export function Overview() {
       actions={
         <>
           {isNew && (
-            <LinkButton href={to("/start")} icon="play">
+            <LinkButton changes href={to("/start")} icon="play">
               Watch a first event
             </LinkButton>
           )}
-          <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+          <LinkButton changes href={to("/sources/new")} kind="primary" icon="plus">
             New source
           </LinkButton>
         </>
@@ -64,7 +64,7 @@ export function Overview() {
                 title="From nothing to a watched event in a minute"
                 command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
                 action={
-                  <LinkButton href={to("/start")} kind="primary" icon="play">
+                  <LinkButton changes href={to("/start")} kind="primary" icon="play">
                     Start
                   </LinkButton>
                 }

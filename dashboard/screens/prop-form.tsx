@@ -1,5 +1,6 @@
 import { ApiError } from "../api/client";
 import type { Values } from "../api/configure";
+import { isViewer } from "../api/session";
 import { Copyable, Notice } from "../ui/basics";
 import { FixedField } from "../ui/form";
 import { Prose } from "../ui/prose";
@@ -121,7 +122,9 @@ function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange 
         {url ? (
           <Copyable text={url} label="endpoint address" />
         ) : (
-          <span class="hint">Its address is made when it is deployed.</span>
+          <span class="hint">
+            {isViewer.value ? "Viewers do not see its address." : "Its address is made when it is deployed."}
+          </span>
         )}
         {prop.type === "$.interface.apphook" && (
           <span class="hint">The app sends its events there: give it the address as that of a webhook.</span>

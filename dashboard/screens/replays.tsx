@@ -85,7 +85,7 @@ export function Replays() {
           cell: row =>
             row.state === "running" && (
               <div class="row end">
-                <Button
+                <Button changes
                   isSmall
                   onClick={async () => {
                     await stopReplay(row.id);

@@ -122,7 +122,7 @@ function Workbench({ deployed, source, resource }: WorkbenchProps) {
               <HelpLink topic="component" />
               {field}
               <Check label="Show changes" isOn={hasDiff} onChange={setDiff} />
-              <Button kind="primary" isSmall icon="zap" isDisabled={!isChanged} onClick={deploy}>
+              <Button changes kind="primary" isSmall icon="zap" isDisabled={!isChanged} onClick={deploy}>
                 Deploy
               </Button>
             </div>

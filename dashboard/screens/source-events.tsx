@@ -114,7 +114,7 @@ function Trigger({ source }: { source: Detail }) {
         {url && <CopyBlock text={url} label="Endpoint address" />}
         {url && <CopyBlock text={postCommand(url, { name: "world" })} label="Request as curl" />}
         <div>
-          <Button icon="send" isSmall onClick={send}>
+          <Button changes icon="send" isSmall onClick={send}>
             Publish a test event
           </Button>
         </div>

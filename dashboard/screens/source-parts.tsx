@@ -10,7 +10,8 @@ export const FIRST_SOURCE = {
 
 /** What makes a source run, in a few words. */
 export function triggerOf({ configured_props: props }: Schemas["Source"]): string {
-  if (props.http?.endpoint_url) return "HTTP";
+  // A viewer sees no address in it.
+  if (typeof props.http === "object" && props.http !== null) return "HTTP";
   const timer = props.timer as { cron?: string | null; interval_seconds?: number | null } | undefined;
   if (timer?.cron) return `cron ${timer.cron}`;
   if (timer?.interval_seconds) return `every ${every(timer.interval_seconds)}`;

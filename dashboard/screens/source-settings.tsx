@@ -100,7 +100,7 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
           </Loaded>
           {component.data?.additional_props && <MadeState made={made} />}
           <div>
-            <Button type="submit" kind="primary">
+            <Button changes type="submit" kind="primary">
               Save
             </Button>
           </div>
@@ -134,7 +134,9 @@ function RotateEndpoint({ source, onChange }: { source: Detail; onChange: () => 
   const [isAsking, setAsking] = useState(false);
   return (
     <>
-      <Button onClick={() => setAsking(true)}>Replace endpoint</Button>
+      <Button changes onClick={() => setAsking(true)}>
+        Replace endpoint
+      </Button>
       {isAsking && (
         <Confirm
           title={`Replace the endpoint of ${source.name}?`}
@@ -161,7 +163,7 @@ function DeleteSource({ source }: { source: Detail }) {
   const [isAsking, setAsking] = useState(false);
   return (
     <>
-      <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
+      <Button changes kind="danger" icon="trash" onClick={() => setAsking(true)}>
         Delete source
       </Button>
       {isAsking && (

@@ -59,11 +59,11 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
         source && (
           <>
             {source.next_tick_at_ms !== null && (
-              <Button icon="zap" onClick={runNow}>
+              <Button changes icon="zap" onClick={runNow}>
                 Run now
               </Button>
             )}
-            <Button icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
+            <Button changes icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
               {source.active ? "Switch off" : "Switch on"}
             </Button>
           </>

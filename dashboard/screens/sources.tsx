@@ -63,7 +63,7 @@ export function Sources() {
       title="Sources"
       about="Component code that runs on a timer, an HTTP request or another event, and emits events."
       actions={
-        <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+        <LinkButton changes href={to("/sources/new")} kind="primary" icon="plus">
           New source
         </LinkButton>
       }
@@ -106,10 +106,12 @@ export function Sources() {
           command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
           action={
             <div class="row">
-              <LinkButton href={to("/start")} kind="primary" icon="play">
+              <LinkButton changes href={to("/start")} kind="primary" icon="play">
                 Watch a first event
               </LinkButton>
-              <LinkButton href={to("/sources/new")}>Write one here</LinkButton>
+              <LinkButton changes href={to("/sources/new")}>
+                Write one here
+              </LinkButton>
             </div>
           }
         >

@@ -54,7 +54,7 @@ export function Start() {
               ))}
             </ol>
             <div>
-              <Button kind="primary" icon="play" isDisabled={step >= 0} onClick={make}>
+              <Button changes kind="primary" icon="play" isDisabled={step >= 0} onClick={make}>
                 {step >= 0 ? "Making …" : "Make all four"}
               </Button>
             </div>
@@ -77,7 +77,7 @@ function Watch({ source, echo, webhook }: { source: string; echo: string; webhoo
               <div class="stack tight">
                 <CopyBlock text={postCommand(url, { name: "world" })} label="Request as curl" />
                 <div class="row">
-                  <Button kind="primary" icon="send" onClick={() => sendHello(source)}>
+                  <Button changes kind="primary" icon="send" onClick={() => sendHello(source)}>
                     Or publish it from here
                   </Button>
                   <LinkButton href={to(`/sources/${source}`)}>Open the source</LinkButton>

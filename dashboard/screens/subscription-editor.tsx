@@ -138,7 +138,7 @@ export function SubscriptionEditor({ subscription, first, onClose, onSaved }: Ed
           </Button>
           <span class="grow" />
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isDisabled={emitter === "" || listener === ""}>
+          <Button changes type="submit" kind="primary" isDisabled={emitter === "" || listener === ""}>
             Save
           </Button>
         </div>

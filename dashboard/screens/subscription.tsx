@@ -89,7 +89,7 @@ const Facts = ({
   <Card
     title="Route"
     actions={
-      <LinkButton isSmall href={to("/subscriptions", { edit: id })}>
+      <LinkButton changes isSmall href={to("/subscriptions", { edit: id })}>
         Change filter
       </LinkButton>
     }
@@ -171,11 +171,18 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
               <h2>Function</h2>
               <HelpLink topic="function" />
               {saved !== undefined && (
-                <Button isSmall icon="trash" onClick={() => setRemoving(true)}>
+                <Button changes isSmall icon="trash" onClick={() => setRemoving(true)}>
                   Remove
                 </Button>
               )}
-              <Button kind="primary" isSmall icon="check" isDisabled={!edits.isChanged} onClick={save}>
+              <Button
+                changes
+                kind="primary"
+                isSmall
+                icon="check"
+                isDisabled={!edits.isChanged}
+                onClick={save}
+              >
                 Save
               </Button>
             </div>

@@ -45,7 +45,7 @@ export function Subscriptions() {
   const close = () =>
     filters.set({ new: undefined, emitter: undefined, listener: undefined, edit: undefined });
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+    <Button changes kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
       New subscription
     </Button>
   );
@@ -95,7 +95,7 @@ export function Subscriptions() {
           head: "",
           cell: row => (
             <div class="row end">
-              <Button isSmall onClick={() => filters.set({ edit: row.id })}>
+              <Button changes isSmall onClick={() => filters.set({ edit: row.id })}>
                 Filter
               </Button>
               {hasDeliveries(row) && (
@@ -104,6 +104,7 @@ export function Subscriptions() {
                 </LinkButton>
               )}
               <Button
+                changes
                 isSmall
                 kind="ghost"
                 icon="trash"

@@ -16,7 +16,7 @@ export function TestSend({ id }: { id: string }) {
   const [result, setResult] = useState<TestResult | null>(null);
   return (
     <>
-      <Button icon="send" onClick={async () => setResult(await callsOf(id).test(id))}>
+      <Button changes icon="send" onClick={async () => setResult(await callsOf(id).test(id))}>
         Send a test event
       </Button>
       {result && (

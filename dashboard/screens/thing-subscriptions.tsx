@@ -40,7 +40,7 @@ export function ThingSubscriptions({ id, as }: ThingSubscriptionsProps) {
           <LinkButton isSmall icon="share" href={to("/map", { node: id })}>
             Map
           </LinkButton>
-          <LinkButton isSmall icon="plus" href={to("/subscriptions", { [as]: id })}>
+          <LinkButton changes isSmall icon="plus" href={to("/subscriptions", { [as]: id })}>
             Add
           </LinkButton>
         </>
@@ -68,10 +68,11 @@ export function ThingSubscriptions({ id, as }: ThingSubscriptionsProps) {
                     head: "",
                     cell: row => (
                       <div class="row end">
-                        <LinkButton isSmall href={to("/subscriptions", { edit: row.id })}>
+                        <LinkButton changes isSmall href={to("/subscriptions", { edit: row.id })}>
                           Filter
                         </LinkButton>
                         <Button
+                          changes
                           isSmall
                           kind="ghost"
                           icon="trash"

@@ -184,12 +184,12 @@ export const TryPane = ({ trial: { event, setEvent, run }, hasSample }: TryPaneP
   <Pane title="Try it">
     <div class="stack tight">
       <div class="row">
-        <Button kind="primary" icon="play" onClick={() => run()}>
+        <Button changes kind="primary" icon="play" onClick={() => run()}>
           Run once
         </Button>
         <kbd>Ctrl Enter</kbd>
         {hasSample && (
-          <Button icon="zap" onClick={() => run(true)}>
+          <Button changes icon="zap" onClick={() => run(true)}>
             Emit the sample
           </Button>
         )}

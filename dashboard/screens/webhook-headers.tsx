@@ -61,11 +61,11 @@ export function WebhookHeaders({ webhook, resource }: { webhook: Webhook; resour
           hint="One a line, with its value. Values are stored encrypted and never shown: give those again that are to stay."
         />
         <div class="row">
-          <Button type="submit" isDisabled={text.trim() === ""}>
+          <Button changes type="submit" isDisabled={text.trim() === ""}>
             {names.length > 0 ? "Replace headers" : "Save headers"}
           </Button>
           {names.length > 0 && (
-            <Button kind="danger" icon="trash" onClick={() => setRemoving(true)}>
+            <Button changes kind="danger" icon="trash" onClick={() => setRemoving(true)}>
               Remove all
             </Button>
           )}

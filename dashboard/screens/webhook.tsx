@@ -118,7 +118,7 @@ function SigningKeys({ webhook, resource }: { webhook: Webhook; resource: Resour
         actions={
           <>
             <HelpLink topic="signing" />
-            <Button icon="refresh" onClick={() => setAsking(true)}>
+            <Button changes icon="refresh" onClick={() => setAsking(true)}>
               Rotate
             </Button>
           </>

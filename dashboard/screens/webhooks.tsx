@@ -31,7 +31,7 @@ export function Webhooks() {
     return total ? successRate(total) : "–";
   };
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+    <Button changes kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
       New webhook
     </Button>
   );

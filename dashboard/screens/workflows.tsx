@@ -27,7 +27,7 @@ export function Workflows() {
   const [named, setNamed] = useState<Workflow | "new" | null>(null);
   const [deleted, setDeleted] = useState<Workflow | null>(null);
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => setNamed("new")}>
+    <Button changes kind="primary" icon="plus" onClick={() => setNamed("new")}>
       New workflow
     </Button>
   );
@@ -72,10 +72,10 @@ export function Workflows() {
               <LinkButton isSmall href={to("/subscriptions", { emitter_id: row.id })}>
                 Subscriptions
               </LinkButton>
-              <Button isSmall onClick={() => setNamed(row)}>
+              <Button changes isSmall onClick={() => setNamed(row)}>
                 Rename
               </Button>
-              <Button
+              <Button changes
                 isSmall
                 kind="ghost"
                 icon="trash"

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
+import { isViewer } from "../api/session";
 import { now } from "../lib/clock";
 import { copyText } from "../lib/copy";
 import { focusMain } from "../lib/focus";
@@ -19,6 +20,8 @@ interface ButtonProps {
   label?: string;
   type?: "button" | "submit";
   isDisabled?: boolean;
+  /** It changes or runs what the shown account owns, which a viewer of an organization may not. */
+  changes?: boolean;
   /** A promise disables the button until it is settled; its error is shown. */
   onClick?: () => unknown;
 }
@@ -33,9 +36,12 @@ export function Button({
   isSmall = false,
   label,
   type = "button",
-  isDisabled = false,
+  isDisabled: isOff = false,
+  changes = false,
   onClick,
 }: ButtonProps) {
+  const isBarred = changes && isViewer.value;
+  const isDisabled = isOff || isBarred;
   const [isBusy, setBusy] = useState(false);
   const self = useRef<HTMLButtonElement>(null);
   // What was done may have ended the button too. An effect would be undone when the button, and its focus, are gone.
@@ -70,7 +76,7 @@ export function Button({
       type={type}
       class={classOf(kind, isSmall, icon !== undefined && !children)}
       aria-label={label}
-      title={label}
+      title={isBarred ? "You view this organization: this needs the role member." : label}
       // Not `disabled` while it is busy: the focus would be lost.
       disabled={isDisabled}
       aria-busy={isBusy}
@@ -88,14 +94,24 @@ interface LinkButtonProps {
   icon?: IconName;
   kind?: Kind;
   isSmall?: boolean;
+  /** It leads to a form that is of no use to a viewer of an organization. */
+  changes?: boolean;
 }
 
-export const LinkButton = ({ href, children, icon, kind = "plain", isSmall = false }: LinkButtonProps) => (
-  <a class={classOf(kind, isSmall, false)} href={href}>
-    {icon && <Icon name={icon} size={isSmall ? 14 : 16} />}
-    {children}
-  </a>
-);
+export const LinkButton = ({
+  href,
+  children,
+  icon,
+  kind = "plain",
+  isSmall = false,
+  changes = false,
+}: LinkButtonProps) =>
+  changes && isViewer.value ? null : (
+    <a class={classOf(kind, isSmall, false)} href={href}>
+      {icon && <Icon name={icon} size={isSmall ? 14 : 16} />}
+      {children}
+    </a>
+  );
 
 export type Tone = "good" | "bad" | "warn" | "info" | "accent" | "none";
 

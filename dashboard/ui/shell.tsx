@@ -5,6 +5,7 @@ import { needs, useNeeds } from "../api/attention";
 import { isReachable } from "../api/client";
 import { hadOrgs, me, signOutEverywhere } from "../api/session";
 import { BASE, to } from "../lib/address";
+import { counted } from "../lib/format";
 import { orgId } from "../lib/shown-account";
 import { isDark, switchTheme, theme } from "../lib/theme";
 import { Button } from "./basics";
@@ -24,6 +25,7 @@ export function Shell({ find, children }: { find: ComponentChildren; children: C
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   useNeeds();
+  const invitations = me.value?.invitations ?? 0;
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -61,6 +63,11 @@ export function Shell({ find, children }: { find: ComponentChildren; children: C
                       {needs.value}
                     </span>
                   )}
+                  {entry.path === "/organization" && invitations > 0 && (
+                    <span class="needs" title="Invitations to you">
+                      {invitations}
+                    </span>
+                  )}
                 </a>
               ))}
             </div>
@@ -81,6 +88,15 @@ export function Shell({ find, children }: { find: ComponentChildren; children: C
             <span>
               Headwater or one of its stores is away. This page continues by itself once it is back.
             </span>
+          </div>
+        )}
+        {invitations > 0 && !isWithin(path, "/organization") && (
+          <div class="banner calm">
+            <Icon name="users" />
+            <a href={`${BASE}/organization`}>
+              {counted(invitations, "invitation")} to an organization {invitations === 1 ? "waits" : "wait"}{" "}
+              for you
+            </a>
           </div>
         )}
         {children}
@@ -138,7 +154,10 @@ function AccountSwitch() {
   if (user === null ? !hadOrgs() : user.orgs.length === 0) return null;
   const choices = [
     { value: "", label: "Personal account" },
-    ...(user?.orgs ?? []).map(org => ({ value: org.id, label: org.name })),
+    ...(user?.orgs ?? []).map(org => ({
+      value: org.id,
+      label: org.role === "viewer" ? `${org.name} (viewer)` : org.name,
+    })),
   ];
   const change = (id: string) =>
     leaveThen(() => {
