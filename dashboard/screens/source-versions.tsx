@@ -76,6 +76,7 @@ export function SourceVersions({ resource }: { resource: SourceResource }) {
                   </Button>
                   {!version.is_current && (
                     <Button
+                      changes
                       isSmall
                       label={`Restore version ${version.number}`}
                       isDisabled={!version.can_restore}
