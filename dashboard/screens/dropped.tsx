@@ -12,6 +12,7 @@ const DROPS: Record<string, string> = {
   "listener-absent": "its listener was deleted or disabled",
   unsubscribed: "its subscription was ended since",
   "webhook-disabled": "for a disabled webhook",
+  cancelled: "somebody cancelled its delivery",
   "payload-gone": "its data is no longer kept",
   loop: "passed 16 sources that listen to each other",
   "deploy-muted": "emitted by a hook of the deploy",

@@ -43,3 +43,15 @@ export async function retryDelivery(platform: Working, delivery: Delivery): Prom
   noteChange(platform, retried);
   return retried;
 }
+
+/** Retries one of several deliveries now, and returns why that can't be done; null if it is. */
+export async function whyNotRetried(platform: Working, delivery: Delivery): Promise<string | null> {
+  try {
+    await retryDelivery(platform, delivery);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError && (error.code === "conflict" || error.code === "not-found"))
+      return error.message;
+    throw error;
+  }
+}

@@ -8,10 +8,13 @@ import { namesOfDeliveries, ownDelivery, presentDelivery, readDetail, searchDeli
 import {
   DeliveryDetail,
   DeliveryExpand,
+  DeliveryIds,
   type DeliveryRequest,
   DeliverySearch,
   DeliveryView,
+  SelectedDeliveries,
 } from "./schema.ts";
+import { cancelSelected, retrySelected } from "./selected.ts";
 
 const route = routeFor<Working & Calling>();
 
@@ -33,6 +36,7 @@ const request: DeliveryRequest = {
 };
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
+const selected = { done: 1, results: [{ id: example.id, result: "done", reason: null }] };
 
 /** Routes that show deliveries and retry them (docs/design.md#delivery-to-a-webhook). */
 export const deliveryRoutes = [
@@ -94,6 +98,36 @@ export const deliveryRoutes = [
       const retried = await retryDelivery(deps, resource);
       return presentDelivery(retried, await namesOfDeliveries(deps, [retried], owners));
     },
+  }),
+  route({
+    method: "POST",
+    path: "/deliveries/retry",
+    id: "retrySelectedDeliveries",
+    tag: "Deliveries",
+    summary: "Retry several deliveries now",
+    description:
+      "Each as `POST /deliveries/{id}/retry` does. The response says of each what became of it: one that can't be retried " +
+      "keeps no other from it.",
+    access: { kind: "owner" },
+    body: DeliveryIds,
+    response: accepted(202, SelectedDeliveries),
+    example: { body: { ids: [example.id] }, response: selected },
+    handler: ({ deps, owners, body }) => retrySelected(deps, body.ids, owners),
+  }),
+  route({
+    method: "POST",
+    path: "/deliveries/cancel",
+    id: "cancelSelectedDeliveries",
+    tag: "Deliveries",
+    summary: "Cancel several pending deliveries",
+    description:
+      "They are `cancelled`, and no further attempt is made unless they are retried. An attempt that is in flight goes on; its " +
+      "result is logged, and changes nothing. The response says of each what became of it.",
+    access: { kind: "owner" },
+    body: DeliveryIds,
+    response: data(200, SelectedDeliveries),
+    example: { body: { ids: [example.id] }, response: selected },
+    handler: ({ deps, owners, body }) => cancelSelected(deps, body.ids, owners),
   }),
   route({
     method: "POST",

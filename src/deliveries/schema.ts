@@ -63,7 +63,7 @@ export const DeliveryView = Type.Object(
       description:
         "Why it failed or was cancelled: `exhausted` (no retries left), `gone` (the endpoint returned 410), " +
         "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted`, `access-lost` (the " +
-        "subscription's owner can't access the emitter or the listener any more) or " +
+        "subscription's owner can't access the emitter or the listener any more), `by-request` (somebody cancelled it) or " +
         "`dropped-by-function` (the subscription's function returned null); " +
         "otherwise null.",
     }),
@@ -213,6 +213,34 @@ export const DeliverySearch = Type.Object({
   ),
 });
 export type DeliverySearch = Static<typeof DeliverySearch>;
+
+/** Deliveries by their ids, for what is done to each of them. */
+export const DeliveryIds = Type.Object({
+  ids: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    minItems: 1,
+    maxItems: LIMITS.deliveriesSelected.value,
+    description: "Ids of deliveries, `dlv_…`, each of a webhook or destination that you can access.",
+  }),
+});
+
+export const SelectedDeliveries = Type.Object(
+  {
+    done: Type.Integer({ description: "How many of them it was done to." }),
+    results: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        result: Type.Union([Type.Literal("done"), Type.Literal("not-found"), Type.Literal("conflict")], {
+          description:
+            "`not-found`: there is none with this id that you can access. `conflict`: its state does not allow it.",
+        }),
+        reason: OrNull(Type.String(), "Why it was not done, for `conflict`; otherwise null."),
+      }),
+      { description: "What became of each, in the order of the ids." },
+    ),
+  },
+  { title: "SelectedDeliveries" },
+);
+export type SelectedDeliveries = Static<typeof SelectedDeliveries>;
 
 export const RecoverBody = Type.Object({
   since: UnixSeconds("Failed deliveries of events emitted since this time"),

@@ -3,7 +3,7 @@ import { canAccessCached } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
 import { persistEvents } from "../deliveries/dispatch/dispatch.ts";
-import { retryDelivery } from "../deliveries/manual-retry.ts";
+import { whyNotRetried } from "../deliveries/manual-retry.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore, newId } from "../lib/ids.ts";
 import { JsonText } from "../lib/json-text.ts";
@@ -122,20 +122,11 @@ async function replayToWebhooks(
   for (const subscription of subscriptions) {
     const { listener_id } = subscription;
     const delivery = byId.get(idOf(subscription));
-    const reason = delivery ? await retry(platform, delivery) : await send(platform, event, subscription);
+    const reason = delivery
+      ? await whyNotRetried(platform, delivery)
+      : await send(platform, event, subscription);
     if (reason === null) replayed.deliveries.push({ id: idOf(subscription), webhook_id: listener_id });
     else replayed.skipped.push({ listener_id, reason });
-  }
-}
-
-/** Returns why the delivery can't be retried; null if it is. */
-async function retry(platform: Working, delivery: Delivery): Promise<string | null> {
-  try {
-    await retryDelivery(platform, delivery);
-    return null;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "conflict") return error.message;
-    throw error;
   }
 }
 

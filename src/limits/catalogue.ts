@@ -547,6 +547,13 @@ export const LIMITS = defineLimits({
     what: "emitters of one live view",
     beyond: "400 `invalid`",
   },
+  deliveriesSelected: {
+    value: 100,
+    unit: "count",
+    per: "request",
+    what: "deliveries that are retried or cancelled together by their ids",
+    beyond: "400 `invalid`",
+  },
   replaysRunning: {
     value: 20,
     unit: "count",

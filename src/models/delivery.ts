@@ -52,6 +52,7 @@ export type EndReason =
   | "webhook-deleted"
   | "subscription-deleted"
   | "access-lost"
+  | "by-request"
   | "dropped-by-function";
 
 export interface Delivery {

@@ -389,6 +389,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   deliveriesSearched: "test/deliveries/search.test.ts",
   payloadWords: "test/deliveries/search-text.test.ts",
   eventsSearched: "test/deliveries/search-text.test.ts",
+  deliveriesSelected: "test/deliveries/selected.test.ts",
   replaysRunning: "test/deliveries/replays.test.ts",
   liveEmitters: "test/activity/activity.test.ts",
   rollupKept: "test/activity/rollups.test.ts",

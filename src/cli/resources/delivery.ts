@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { AppError } from "../../lib/errors.ts";
 import { parseTime } from "../input.ts";
 import { fields, note, print, printJson, show, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -45,7 +46,7 @@ const STATES = ["pending", "delivered", "failed", "cancelled"];
 
 export function deliveryCommands(program: Command, tools: RemoteTools): void {
   subjectCommands(program, tools, DELIVERY, {
-    description: "see deliveries, and retry them",
+    description: "see deliveries, retry and cancel them",
     list: SEARCH,
     show: "show a delivery with its attempts",
     own(delivery) {
@@ -57,6 +58,7 @@ export function deliveryCommands(program: Command, tools: RemoteTools): void {
           ({ id, state }) => `${id} is ${state}: it is retried now, and its retry schedule restarts.`,
         ),
       );
+      cancelCommand(delivery, tools);
       recoverCommand(delivery, tools);
     },
   });
@@ -116,6 +118,17 @@ async function queryOf(client: Headwater, options: SearchOptions) {
     ...(until !== undefined && { until }),
     ...(text !== undefined && { text }),
   };
+}
+
+function cancelCommand(delivery: Command, tools: RemoteTools): void {
+  const command = jsonOption(commandOn(delivery, "cancel", DELIVERY, "cancel a pending delivery"));
+  remoteAction<JsonOption>(command, tools, async ({ client, options }, id = "") => {
+    const { results } = await client.deliveries.cancelSelected([id]);
+    const { result, reason } = results[0] ?? { result: "not-found", reason: null };
+    if (result === "not-found") throw new AppError("not-found", `there is no delivery ${id}`);
+    if (result === "conflict") throw new AppError("conflict", `${id} can't be cancelled: ${reason}`);
+    show({ id, result }, options, () => `${id} is cancelled: nothing is sent unless it is retried.`);
+  });
 }
 
 function recoverCommand(delivery: Command, tools: RemoteTools): void {

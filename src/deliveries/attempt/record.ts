@@ -180,6 +180,7 @@ function endedFields(reason: EndReason, nowMs: number) {
     reason === "webhook-deleted" ||
     reason === "subscription-deleted" ||
     reason === "access-lost" ||
+    reason === "by-request" ||
     reason === "dropped-by-function";
   return {
     state: isCancelled ? ("cancelled" as const) : ("failed" as const),
@@ -193,6 +194,7 @@ const DROP_REASONS: Record<UnsentReason, DropReason> = {
   "webhook-disabled": "webhook-disabled",
   "webhook-deleted": "listener-absent",
   "access-lost": "listener-absent",
+  "by-request": "cancelled",
   "subscription-deleted": "unsubscribed",
   "payload-gone": "payload-gone",
   "dropped-by-function": "dropped-by-function",
@@ -221,18 +223,19 @@ export const endedDelivery = ({ delivery, reason }: Unsent, nowMs: number): Deli
   ...endedFields(reason, nowMs),
 });
 
-/** Ends a pending delivery without another attempt, and counts it. Does nothing if it has moved on. */
+/** Ends a pending delivery without another attempt, and counts it. Returns false, and does nothing, if it has moved on. */
 export async function endDelivery(
   platform: Working,
   delivery: Delivery,
   reason: UnsentReason,
-): Promise<void> {
+): Promise<boolean> {
   const fields = endedFields(reason, platform.clock());
   const { matchedCount } = await Deliveries(platform.mongo).updateOne(
     { _id: delivery._id, state: "pending", generation: delivery.generation },
     { $set: fields },
   );
   if (matchedCount > 0) await countUnsent(platform, [{ delivery, reason }]);
+  return matchedCount > 0;
 }
 
 /** Records first attempts whose events their function dropped; many at a time, since it may drop most of them. */

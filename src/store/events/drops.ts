@@ -11,6 +11,7 @@ export type DropReason =
   | "over-quota"
   | "truncated"
   | "webhook-disabled"
+  | "cancelled"
   | "payload-gone"
   | "no-listener"
   | "filtered"

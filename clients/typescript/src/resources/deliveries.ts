@@ -1,6 +1,6 @@
 import type { Connection } from "../connection.ts";
 import { List } from "../list.ts";
-import type { QueryOf } from "../operations.ts";
+import type { BodyOf, QueryOf } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import type { Delivery } from "../schema.ts";
 
@@ -22,6 +22,16 @@ export class Deliveries {
   /** Fetches a delivery with its attempts. */
   get(id: string, options?: CallOptions) {
     return this.#connection.send("get", "/deliveries/{id}", { params: { id } }, options);
+  }
+
+  /** Retries several, at most 100, and returns what became of each. */
+  retrySelected(ids: BodyOf<"/deliveries/retry", "post">["ids"], options?: CallOptions) {
+    return this.#connection.send("post", "/deliveries/retry", { body: { ids } }, options);
+  }
+
+  /** Cancels those of several, at most 100, that are pending, and returns what became of each. */
+  cancelSelected(ids: BodyOf<"/deliveries/cancel", "post">["ids"], options?: CallOptions) {
+    return this.#connection.send("post", "/deliveries/cancel", { body: { ids } }, options);
   }
 
   /** Retries it now, and restarts its retry schedule. */
