@@ -56,16 +56,21 @@ export async function buildCrowd(
     print(`${count} ${name}`);
   };
   const owned = { owner_id: owner, user_id: owner, created_at: 1_700_000_000, updated_at: 1_700_000_000 };
+  const lastTimes = (n: number) =>
+    n % 3 === 0
+      ? {}
+      : { last_event_ms: now - ((n * 7919) % MONTH_MS), last_error_ms: now - ((n * 104_729) % MONTH_MS) };
   await insert("sources", crowd.sources, n => ({
     ...{ ...owned, _id: sources[n], component_id: "sc_x", component_url: null, name: `${nounOf(n)} ${n}` },
     ...{ name_slug: `${nounOf(n)}-${n}`, configured_props: props, dynamic_props: null, endpoint: null },
     ...{ timer: null, active: n % 10 !== 0, state: "ready", change_id: null, failing: null },
+    ...lastTimes(n),
   }));
   await insert("webhooks", crowd.webhooks, n => ({
     ...{ ...owned, _id: webhooks[n], name: `${nounOf(n)} of customer ${n}`, description: null },
     ...{ url: `https://customer-${n}.example.com/hooks/${nounOf(n)}`, active: !isDisabled(n) },
     ...{ disabled_reason: null, signing_keys: [], headers: null, header_names: [], ordered: false },
-    failing_since_ms: isFailing(n) ? now : null,
+    ...{ failing_since_ms: isFailing(n) ? now : null, ...lastTimes(n) },
   }));
   await insert("subscriptions", crowd.subscriptions, n => ({
     ...{ ...owned, _id: subscriptions[n], emitter_id: at(sources, n), event_name: `channel-${n}` },

@@ -19,12 +19,20 @@ function casesOf({ source, webhook, subscription, delivery, eventId, emitId }: K
   const search = (...texts: string[]): Case[] => texts.map(q => [`search ${q}`, "/search", { q }]);
   return [
     ...list("sources", {}, { active: "false" }, { q: "refunds" }, { q: "nothing of the kind" }),
+    ...list("sources", { sort: "last_event" }, { sort: "last_error", active: "true" }),
+    ...list("webhooks", { sort: "last_event" }, { sort: "last_error", state: "failing" }),
     ...list("webhooks", {}, { state: "active" }, { state: "failing" }, { state: "disabled" }),
     ...list("webhooks", { q: "refunds" }, { q: "customer-77.example" }, { q: "nothing", state: "failing" }),
     ...list("subscriptions", { limit: "25" }, { limit: "25", emitter_id: source }),
     ...list("subscriptions", { limit: "25", listener_id: webhook }, { limit: "25", q: "customer 77" }),
     ...list("subscriptions", { limit: "25", q: "refunds" }, { limit: "25", q: "nothing of the kind" }),
-    ...deliveries({}, { state: "failed" }, { webhook_id: webhook }, { event_id: eventId }),
+    ...deliveries(
+      {},
+      { expand: "preview" },
+      { state: "failed" },
+      { webhook_id: webhook },
+      { event_id: eventId },
+    ),
     ...deliveries({ subscription_id: subscription }, { emitter_id: source, webhook_id: webhook }),
     ...deliveries({ text: "order-500" }),
     ...search(delivery, delivery.slice(0, 14), eventId, emitId, source, webhook, subscription),

@@ -13,6 +13,7 @@ import {
 } from "../models/webhook.ts";
 import type { Calling, Outbound, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/deliveries.ts";
+import { orderOf } from "../store/order.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { writeRevision } from "../store/revisions.ts";
 import { lostSecrets } from "../webhooks/check-webhook-url.ts";
@@ -53,16 +54,17 @@ export const ownDestination = {
   load: findDestination,
 } as const;
 
-/** Returns a page of an account's destinations, whose ids come before those of its webhooks: newest first of each prefix. */
+/** Returns a page of an account's destinations, whose ids come before those of its webhooks: newest first of each prefix, unless they are sorted. */
 export async function listDestinations(
   platform: Stores,
   ownerId: string,
-  { q, state }: WebhookFilter,
+  { q, state, sort }: WebhookFilter,
   page: PageRequest,
 ): Promise<Page<DestinationView>> {
   const destinations = { owner_id: ownerId, _id: { $lt: "wh_" }, ...filterOfWebhooks({ q, state }) };
   const found = await pageOf(Webhooks(platform.mongo), destinations, page, {
     countCache: countCacheOf(platform, ownerId, "destinations", { q, state }),
+    order: orderOf(ownerId, sort),
   });
   return mapPage(found, row => presentDestination(platform, row as Destination));
 }

@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { BY_LAST_TIMES, LAST_TIMES, type LastTimes } from "../store/last-times.ts";
 import { REVISED, type Revised } from "../store/revisions.ts";
 
 /** When a timer source runs: either an interval or a cron pattern. */
@@ -49,7 +50,7 @@ export interface AppEvents {
   names: string[] | null;
 }
 
-export interface Source extends Revised {
+export interface Source extends Revised, LastTimes {
   _id: string;
   owner_id: string;
   user_id: string;
@@ -115,11 +116,15 @@ export const Sources = collection<Source>(
       failing: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
+      ...LAST_TIMES,
       ...REVISED,
     },
     schemaOptions,
   )
     .index({ owner_id: 1, state: 1, _id: -1 })
+    .index(BY_LAST_TIMES.event)
+    .index(BY_LAST_TIMES.success)
+    .index(BY_LAST_TIMES.error)
     .index({ owner_id: 1, state: 1, active: 1, _id: -1 })
     .index({ owner_id: 1, name_slug: 1 }, { unique: true })
     // Not `$type: "string"`, because MongoDB uses such an index only for queries that repeat the `$type`.

@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
+import { BY_LAST_TIMES, LAST_TIMES, type LastTimes } from "../store/last-times.ts";
 import { REVISED, type Revised } from "../store/revisions.ts";
 
 export interface SigningKey {
@@ -37,7 +38,7 @@ export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
 export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);
 
 /** A webhook or a destination: whatever events are delivered to (docs/decisions/0039-destinations.md). */
-export interface Webhook extends Revised {
+export interface Webhook extends Revised, LastTimes {
   /** `wh_…` of a webhook, `ds_…` of a destination, `ac_…` of an action. */
   _id: string;
   /** Absent for a webhook. */
@@ -136,11 +137,15 @@ export const Webhooks = collection<Webhook>(
       recovery: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
+      ...LAST_TIMES,
       ...REVISED,
     },
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
+    .index(BY_LAST_TIMES.event)
+    .index(BY_LAST_TIMES.success)
+    .index(BY_LAST_TIMES.error)
     // Listed by their state.
     .index({ owner_id: 1, active: 1, _id: -1 })
     .index(

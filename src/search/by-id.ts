@@ -6,6 +6,7 @@ import { Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { type ApiKey, ApiKeys } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
+import { endpointIn } from "../sources/source.ts";
 import { beginningWith, containing } from "../store/text-filter.ts";
 import {
   type Draft,
@@ -112,12 +113,9 @@ export async function findRuns({ mongo }: Stores, search: Search): Promise<Found
   };
 }
 
-/** The last part of an endpoint's address, or all of the address. */
-const ENDPOINT = /(?:^|\/)([0-9A-Za-z]{32})\/?$/;
-
 /** Finds the source that has an endpoint, by its address. */
 export async function findByEndpoint({ mongo }: Stores, { q, owners }: Search): Promise<Found> {
-  const [, endpoint] = ENDPOINT.exec(q) ?? [];
+  const endpoint = endpointIn(q);
   if (endpoint === undefined) return NOTHING;
   const row = await Sources(mongo)
     .findOne(

@@ -5,6 +5,7 @@ import type { Source } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/events/drops.ts";
+import { presentLastTimes } from "../store/last-times.ts";
 import { revisionOf } from "../store/revisions.ts";
 import { factsOf, propsOfSource } from "./source.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
@@ -32,6 +33,7 @@ export async function presentSources(platform: Stores, sources: Source[]) {
       updated_at: source.updated_at,
       name: source.name,
       name_slug: source.name_slug,
+      ...presentLastTimes(source),
       revision: revisionOf(source),
     };
   });

@@ -55,6 +55,9 @@ const shown = {
   dynamic_props_id: null,
   name: "hello",
   name_slug: "hello",
+  last_event_at: 1_700_000_000,
+  last_success_at: 1_700_000_000,
+  last_error_at: null,
   revision: 1,
 };
 const params = { id: shown.id };

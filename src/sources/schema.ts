@@ -3,6 +3,8 @@ import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
+import { shownLastTimes } from "../store/last-times.ts";
+import { SortParam } from "../store/order.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
 
@@ -32,9 +34,12 @@ const ShownProps = Type.Object(
   },
 );
 
-/** What selects sources of a list. */
+/** What selects sources of a list, and in which order. */
 export const SourceFilter = Type.Object({
-  q: TextFilter("their name, name slug or id"),
+  sort: SortParam,
+  q: TextFilter(
+    "their name, name slug or id, or the one with this address of its endpoint (whole, or its last part)",
+  ),
   active: Type.Optional(
     Type.Boolean({ description: "Only those that are active, or only those that are not." }),
   ),
@@ -59,6 +64,7 @@ export const SourceSchema = Type.Object(
     updated_at: Type.Integer(),
     name: Type.String(),
     name_slug: Type.String(),
+    ...shownLastTimes("it last emitted an event", "a run last succeeded", "a run last failed"),
     revision: Revision,
   },
   { title: "Source" },

@@ -9,6 +9,7 @@ import type { Stores } from "../platform.ts";
 import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import type { SourceFacts } from "../props/kinds.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
+import { orderOf } from "../store/order.ts";
 import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { containing } from "../store/text-filter.ts";
 import type { SourceFilter } from "./schema.ts";
@@ -54,21 +55,35 @@ async function find(platform: Stores, idOrSlug: string, owners: string[], reads:
   return meantBy(`the slug ${idOrSlug}`, own ? [own, ...ofOthers] : ofOthers, { account, reads });
 }
 
-/** Returns a page of an account's sources, newest first. */
+/** The last part of an endpoint's address, or all of the address. */
+const ENDPOINT = /(?:^|\/)([0-9A-Za-z]{32})\/?$/;
+
+/** Returns the endpoint, as sources have it, that a text is the address of; undefined for any other text. */
+export const endpointIn = (text: string): string | undefined => ENDPOINT.exec(text)?.[1];
+
+/** Returns a filter for the sources with a text, or with the endpoint that it is the address of. */
+function withText(text: string): QueryFilter<Source> {
+  const endpoint = endpointIn(text);
+  const found = containing<Source>(text, SOURCE_TEXTS);
+  return endpoint === undefined ? found : { $or: [found, { endpoint }] };
+}
+
+/** Returns a page of an account's sources, newest first unless they are sorted. */
 export function listSources(
   platform: Stores,
   owner: string,
-  { q, active }: SourceFilter,
+  { q, active, sort }: SourceFilter,
   page: PageRequest,
 ): Promise<Page<Source>> {
   const sources: QueryFilter<Source> = {
     owner_id: owner,
     state: "ready",
     ...(active !== undefined && { active }),
-    ...(q !== undefined && containing<Source>(q, SOURCE_TEXTS)),
+    ...(q !== undefined && withText(q)),
   };
   return pageOf(Sources(platform.mongo), sources, page, {
     countCache: countCacheOf(platform, owner, "sources", { q, active }),
+    order: orderOf(owner, sort),
   });
 }
 

@@ -4,6 +4,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { collection, schemaOptions } from "./connections/mongo.ts";
 import type { RedisClient } from "./connections/redis.ts";
 import type { RedisKeys } from "./keys.ts";
+import { noteLastTimes } from "./last-times.ts";
 
 export type CountName =
   | "emitted"
@@ -181,6 +182,12 @@ export class Activity {
       for (const [id, added] of batch) this.#keepUnwritten(id, added);
       throw error;
     }
+    // If these can't be written, the next event writes them.
+    await noteLastTimes(
+      this.#stores.mongo,
+      batch.map(([id, { counts }]) => [subjectOf(id), counts]),
+      this.#stores.clock(),
+    );
   }
 
   async #look(): Promise<void> {
@@ -257,6 +264,8 @@ export const hourOf = (ms: number): number => Math.floor(ms / 1000 / HOUR_S) * H
 
 /** The id of a subject's rollup of one hour. Unix seconds have ten digits until the year 2286. */
 export const rollupId = (subjectId: string, hour: number): string => `${subjectId}:${hour}`;
+
+const subjectOf = (id: string): string => id.slice(0, id.lastIndexOf(":"));
 
 /** Each bucket is a tenth wider than the one before: a percentile is off by 5 % at most. */
 const GROWTH = 1.1;

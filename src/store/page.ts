@@ -4,10 +4,11 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { rowsOf } from "./connections/mongo.ts";
 import type { RedisClient } from "./connections/redis.ts";
 import type { RedisKeys } from "./keys.ts";
+import { cursorIn, type Order, type OrderedRead, readInOrder } from "./order.ts";
 
 const { calculateObjectSize } = mongo.BSON;
 
-/** `after` and `before` are row ids; a deleted row still bounds its page, because ids are ordered by time. */
+/** `after` and `before` are cursors: row ids in the order of ids; a deleted row still bounds its page, because ids are ordered by time. */
 export interface PageRequest {
   limit: number;
   after?: string | undefined;
@@ -18,10 +19,10 @@ export interface PageRequest {
 export const WHOLE_LIST: PageRequest = Object.freeze({ limit: 0 });
 
 export interface Page<Row> {
-  /** Newest first. */
+  /** Newest first, unless they are in another order. */
   rows: Row[];
   totalCount: number;
-  /** Ids of the first and last row; null on an empty page. */
+  /** Of the first and last row, whose ids they are unless the rows are in another order; null on an empty page. */
   startCursor: string | null;
   endCursor: string | null;
 }
@@ -31,6 +32,8 @@ export interface PageOptions<Row> {
   projection?: ProjectionType<Row>;
   /** Where a large count is cached; `key` names the list with its filter. Without it each page counts all rows. */
   countCache?: { redis: RedisClient; key: string };
+  /** Its index begins with the account, on which the filter has no other bound. */
+  order?: Order | undefined;
 }
 
 /** Up to here a count costs only a few milliseconds of index reading. */
@@ -46,33 +49,51 @@ function and<Row>(filter: QueryFilter<Row>, bound: Record<string, unknown>): Que
 /**
  * Returns one page of a collection whose ids are ordered by time, newest first; `before` returns the page just before the
  * cursor (docs/design.md#lists). A page of large rows ends early, after the row with which it exceeds
- * `LIMITS.pageBytes`. The filter's fields need an index that ends in `_id`.
+ * `LIMITS.pageBytes`. The filter's fields need an index that ends in `_id`. Throws `invalid` for a cursor of another order.
  */
 export async function pageOf<Row extends { _id: string }>(
   model: Model<Row>,
   filter: QueryFilter<Row>,
-  { limit, after, before }: PageRequest,
+  request: PageRequest,
   options: PageOptions<Row> = {},
 ): Promise<Page<Row>> {
-  const backwards = before !== undefined;
-  const bound = { ...(after !== undefined && { $lt: after }), ...(backwards && { $gt: before }) };
-  const bounded = after === undefined && !backwards ? filter : and(filter, { _id: bound });
+  const { limit, before } = request;
+  const { order } = options;
+  const { where, sort, ...how } = order ? inOrder(filter, order, request) : byIds(filter, request);
   const [found, totalCount] = await Promise.all([
     readUntilFull(
       // The driver holds one batch of documents besides the page; the server ends a batch at 16 MB.
       rowsOf<Row>(
-        model
-          .find(bounded, options.projection)
-          .sort({ _id: backwards ? 1 : -1 })
-          .limit(limit)
-          .lean<Row[]>(),
+        model.find(where, options.projection).sort(sort).setOptions(how).limit(limit).lean<Row[]>(),
         limit,
       ),
     ),
     countOf(model, filter, options.countCache),
   ]);
-  const rows = backwards ? found.reverse() : found;
-  return { rows, totalCount, startCursor: rows.at(0)?._id ?? null, endCursor: rows.at(-1)?._id ?? null };
+  const rows = before !== undefined ? found.reverse() : found;
+  const cursorOf = (row: Row | undefined) =>
+    row === undefined ? null : order ? cursorIn(order, row) : row._id;
+  return { rows, totalCount, startCursor: cursorOf(rows.at(0)), endCursor: cursorOf(rows.at(-1)) };
+}
+
+/** How a page is read: what selects its rows, and in which order. */
+interface Read<Row> extends Partial<Omit<OrderedRead, "sort" | "not">> {
+  where: QueryFilter<Row>;
+  sort: OrderedRead["sort"];
+}
+
+function byIds<Row>(filter: QueryFilter<Row>, { after, before }: PageRequest): Read<Row> {
+  const isWhole = after === undefined && before === undefined;
+  const bound = { ...(after !== undefined && { $lt: after }), ...(before !== undefined && { $gt: before }) };
+  return {
+    where: isWhole ? filter : and(filter, { _id: bound }),
+    sort: { _id: before === undefined ? -1 : 1 },
+  };
+}
+
+function inOrder<Row>(filter: QueryFilter<Row>, order: Order, page: PageRequest): Read<Row> {
+  const { not, ...read } = readInOrder(order, page);
+  return { where: not === undefined ? filter : and(filter, { _id: { $ne: not } }), ...read };
 }
 
 async function readUntilFull<Row>(found: AsyncIterable<Row>): Promise<Row[]> {

@@ -2,6 +2,7 @@ import { shownOrg } from "../accounts/access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
+import { presentLastTimes } from "../store/last-times.ts";
 import { revisionOf } from "../store/revisions.ts";
 import { disableWarning } from "./health.ts";
 import type { WebhookView } from "./schema.ts";
@@ -33,6 +34,7 @@ export function presentWebhook(platform: Stores, webhook: Webhook): WebhookView 
     ordered: webhook.ordered ?? false,
     retry_schedule: webhook.retry_schedule ? [...webhook.retry_schedule] : null,
     timeout_seconds: webhook.timeout_seconds ?? null,
+    ...presentLastTimes(webhook),
     header_names,
     signing: signingOf(webhook),
     public_key: webhook.signing_keys[0]?.public_key ?? null,
@@ -59,6 +61,9 @@ export const exampleWebhook: WebhookView = {
   ordered: false,
   retry_schedule: null,
   timeout_seconds: null,
+  last_event_at: 1_700_000_000,
+  last_success_at: 1_700_000_000,
+  last_error_at: null,
   header_names: [],
   signing: "hmac",
   public_key: null,

@@ -4,6 +4,8 @@ import { patternInWords } from "../lib/schemas.ts";
 import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
+import { shownLastTimes } from "../store/last-times.ts";
+import { SortParam } from "../store/order.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
 import type { Signing } from "./signing-keys.ts";
@@ -81,6 +83,11 @@ export const WebhookView = Type.Object(
     ordered: Ordered,
     retry_schedule: RetrySchedule,
     timeout_seconds: TimeoutSeconds,
+    ...shownLastTimes(
+      "an event was last sent to it",
+      "an attempt last succeeded",
+      "an attempt or a delivery last failed",
+    ),
     header_names: Type.Array(Type.String(), {
       description: "Names of its custom headers; the values are never shown.",
     }),
@@ -127,8 +134,9 @@ const Headers = Type.Record(Type.String(), Type.String(), {
   description: "Custom headers of every request, at most 20 and 4 KB in total; stored encrypted.",
 });
 
-/** What selects webhooks of a list, or destinations. */
+/** What selects webhooks of a list, or destinations, and in which order. */
 export const WebhookFilter = Type.Object({
+  sort: SortParam,
   q: TextFilter("their name, URL or id"),
   state: Type.Optional(
     Type.Union([Type.Literal("active"), Type.Literal("failing"), Type.Literal("disabled")], {

@@ -11,6 +11,7 @@ import type { Queued, Stores, Working } from "../platform.ts";
 import { enqueueDrain } from "../queues/deliveries.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { countDrop } from "../store/events/drops.ts";
+import { orderOf } from "../store/order.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { nextRevision, ofRevision, writeRevision } from "../store/revisions.ts";
 import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
@@ -149,16 +150,17 @@ async function replaceResealed(platform: Stores, before: Webhook, key: NewKey): 
   return await replaceKey(platform, webhook, key);
 }
 
-/** Returns a page of an account's webhooks, newest first, without its destinations, whose ids come before. */
+/** Returns a page of an account's webhooks, newest first unless they are sorted, without its destinations, whose ids come before. */
 export async function listWebhooks(
   platform: Stores,
   ownerId: string,
-  { q, state }: WebhookFilter,
+  { q, state, sort }: WebhookFilter,
   page: PageRequest,
 ): Promise<Page<WebhookView>> {
   const webhooks = { owner_id: ownerId, _id: { $gte: "wh_" }, ...filterOfWebhooks({ q, state }) };
   const found = await pageOf(Webhooks(platform.mongo), webhooks, page, {
     countCache: countCacheOf(platform, ownerId, "webhooks", { q, state }),
+    order: orderOf(ownerId, sort),
   });
   return mapPage(found, webhook => presentWebhook(platform, webhook));
 }

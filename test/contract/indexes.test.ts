@@ -135,16 +135,38 @@ describe("queries of the whole system", () => {
       "/users/me/auto_subscriptions": [{ q: "a" }],
       "/components": [{ q: "a" }, { q: "a", type: "source" }],
       "/deliveries": [
-        ...[{ event_id: "1700000000000-0" }, { subscription_id: "sub_x" }],
+        ...[{ event_id: "1700000000000-0" }, { subscription_id: "sub_x" }, { expand: "preview" }],
         { event_id: "1700000000000-0", state: "failed" },
       ],
     };
+    await sortLists(api);
     for (const [path, filters] of Object.entries(lists)) {
       for (const filter of filters) {
         const query = filter as Record<string, string>;
         await api.expect(200, "GET", path, { query });
         await api.expect(200, "GET", path, { query: { ...query, after } });
         await api.expect(200, "GET", path, { query: { ...query, before: after } });
+      }
+    }
+  }
+
+  /** Lists in each of their orders, beside filters, from the first page, and from a row with a moment and one without. */
+  async function sortLists(api: Owner["api"]): Promise<void> {
+    const cursors = ["1700000000000 zzz", " zzz"].flatMap(cursor =>
+      ["after", "before"].map(name => ({ [name]: rowIdCursor.encode(cursor) })),
+    );
+    const lists: Record<string, Record<string, string>[]> = {
+      "/users/me/webhooks": [{}, { state: "failing" }, { q: "a" }],
+      "/users/me/destinations": [{}, { state: "active" }],
+      "/users/me/sources": [{}, { active: "true" }, { q: "a" }],
+    };
+    for (const [path, filters] of Object.entries(lists)) {
+      for (const sort of ["last_event", "last_success", "last_error"]) {
+        for (const filter of filters) {
+          for (const cursor of [{}, ...cursors]) {
+            await api.expect(200, "GET", path, { query: { sort, ...filter, ...cursor } });
+          }
+        }
       }
     }
   }

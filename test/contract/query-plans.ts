@@ -165,7 +165,7 @@ function explainable({ name, collection, command }: QueryShape): Json {
     default:
       return {
         [name]: collection,
-        ...pick(command, "filter", "sort", "projection", "limit", "key", "query", "hint"),
+        ...pick(command, "filter", "sort", "projection", "limit", "key", "query", "hint", "min", "max"),
       };
   }
 }

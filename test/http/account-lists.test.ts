@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { newToken } from "../../src/lib/ids.ts";
 import { Sources } from "../../src/models/source.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { storeSource } from "../sources/source-row.ts";
@@ -100,6 +101,48 @@ describe("filters of an account's lists", () => {
     await Sources(system.worker.mongo).updateOne({ _id: off }, { $set: { active: false } });
     expect(await idsOf("sources", { active: "true" })).to.deep.equal([on]);
     expect(await idsOf("sources", { active: "false" })).to.deep.equal([off]);
+  });
+
+  it("find a source by the address of its endpoint, whole or its last part", async () => {
+    const endpoint = newToken();
+    const found = await source("named otherwise");
+    await source("other");
+    await Sources(system.worker.mongo).updateOne({ _id: found }, { $set: { endpoint } });
+    for (const q of [endpoint, `https://headwater.example/in/${endpoint}`, `/in/${endpoint}/`]) {
+      expect(await idsOf("sources", { q }), q).to.deep.equal([found]);
+    }
+    expect(await idsOf("sources", { q: endpoint.slice(1) })).to.deep.equal([]);
+    expect(await idsOf("sources", { q: newToken() })).to.deep.equal([]);
+  });
+
+  it("are sorted by what last happened to a thing, from page to page, beside their filters", async () => {
+    const made: Record<string, string[]> = {
+      webhooks: [await webhook("first"), await webhook("second"), await webhook("third")],
+      destinations: [await destination("first"), await destination("second"), await destination("third")],
+      sources: [await source("first"), await source("second"), await source("third")],
+    };
+    for (const [list, [first = "", second = "", third = ""]] of Object.entries(made)) {
+      const { collection } = (list === "sources" ? Sources : Webhooks)(system.worker.mongo);
+      const set = (_id: string, change: object) =>
+        collection.updateOne({ _id } as never, { $set: change } as never);
+      await set(first, { last_event_ms: 2_000, last_error_ms: 5_000 });
+      await set(second, { last_event_ms: 9_000, last_success_ms: 1_000 });
+      expect(await idsOf(list, { sort: "last_event" }), list).to.deep.equal([second, first, third]);
+      expect(await idsOf(list, { sort: "last_success" })).to.deep.equal([second, third, first]);
+      expect(await idsOf(list, { sort: "last_error" })).to.deep.equal([first, third, second]);
+      expect(await idsOf(list, { sort: "last_event", q: "ir" })).to.deep.equal([first, third]);
+      const one = await page(list, { sort: "last_event", limit: 1 });
+      expect(one.data[0]).to.include({ last_event_at: 9, last_success_at: 1, last_error_at: null });
+      const after = one.page_info.end_cursor ?? "";
+      expect(await idsOf(list, { sort: "last_event", after })).to.deep.equal([first, third]);
+      const other = await api.request("GET", `/users/me/${list}`, {
+        query: { sort: "last_error", after: (await page(list, { limit: 1 })).page_info.end_cursor ?? "" },
+      });
+      expect(other.status, "a cursor of another order").to.equal(400);
+    }
+    expect((await api.request("GET", "/users/me/webhooks", { query: { sort: "name" } })).status).to.equal(
+      400,
+    );
   });
 
   it("find subscriptions by what they connect, and by its name", async () => {

@@ -3,7 +3,16 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { splitList } from "../../lib/lists.ts";
 import { fields, note, show, timeOf } from "../output.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
-import { type JsonOption, jsonOption, type SearchOption, searchOption, textOf } from "./list.ts";
+import {
+  type JsonOption,
+  jsonOption,
+  type SearchOption,
+  type SortOption,
+  searchOption,
+  sortOf,
+  sortOption,
+  textOf,
+} from "./list.ts";
 import { commandOn, type Subject, thingAction } from "./subject.ts";
 
 type Receiver = Schemas["Webhook"] | Schemas["Destination"];
@@ -134,15 +143,18 @@ export function testCommand<Thing extends { id: string }>(
 const STATES = ["active", "failing", "disabled"] as const;
 
 /** The options with which webhooks, and destinations, are listed. */
-export interface ReceiverFilters extends SearchOption {
+export interface ReceiverFilters extends SearchOption, SortOption {
   state?: (typeof STATES)[number];
 }
 
 export const receiverFilters = (command: Command): Command =>
-  searchOption(command).addOption(new Option("--state <state>", "only those in this state").choices(STATES));
+  sortOption(searchOption(command)).addOption(
+    new Option("--state <state>", "only those in this state").choices(STATES),
+  );
 
 /** Returns the filters of the API that were given. */
 export const receiverFiltersOf = (options: ReceiverFilters) => ({
   ...textOf(options),
+  ...sortOf(options),
   ...(options.state !== undefined && { state: options.state }),
 });

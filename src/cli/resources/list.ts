@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { note, print, printJson, table } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -64,6 +64,20 @@ export const searchOption = (command: Command): Command =>
 /** Returns the filter that `--search` means. */
 export const textOf = ({ search }: SearchOption): { q?: string } =>
   search === undefined ? {} : { q: search };
+
+const MOMENTS = ["last_event", "last_success", "last_error"] as const;
+
+/** The option of a list that is sorted by what last happened. */
+export interface SortOption {
+  sort?: (typeof MOMENTS)[number];
+}
+
+/** Adds `--sort` to a list. */
+export const sortOption = (command: Command): Command =>
+  command.addOption(new Option("--sort <moment>", "the latest first by this moment").choices(MOMENTS));
+
+/** Returns the order that `--sort` means. */
+export const sortOf = ({ sort }: SortOption): SortOption => (sort === undefined ? {} : { sort });
 
 export interface JsonOption {
   json?: boolean;

@@ -10,7 +10,10 @@ import {
   type ListOptions,
   listOptions,
   type SearchOption,
+  type SortOption,
   searchOption,
+  sortOf,
+  sortOption,
   textOf,
 } from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
@@ -19,7 +22,7 @@ import { activeCommands, commandOn, type Subject, subjectCommands, thingAction }
 
 type Source = Schemas["Source"];
 
-interface ListFilters extends SearchOption {
+interface ListFilters extends SearchOption, SortOption {
   active?: boolean;
 }
 
@@ -38,13 +41,14 @@ export function sourceCommands(program: Command, tools: RemoteTools): void {
     list: {
       description: "list the sources",
       options: command =>
-        searchOption(command)
+        sortOption(searchOption(command))
           .option("--active", "only those that are active")
           .option("--no-active", "only those that are not"),
       read: (client, page, options: ListFilters) =>
         client.sources.list({
           ...page,
           ...textOf(options),
+          ...sortOf(options),
           ...(options.active !== undefined && { active: options.active }),
         }),
       columns: {

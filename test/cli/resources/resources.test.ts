@@ -157,6 +157,7 @@ describe("headwater with a server", () => {
     expect(created).not.to.include("secret");
     const webhook = await json("webhook", "show", "inbox");
     expect(await printed("webhook", "list", "--ids")).to.include(webhook.id);
+    expect(await printed("webhook", "list", "--sort", "last_event", "--ids")).to.include(webhook.id);
     const subscription = await json("subscription", "create", "orders", "inbox", "--filter", '{"n": 3}');
     expect(subscription).to.include({ emitter_id: source.id, listener_id: webhook.id });
     expect(await printed("subscription", "list")).to.match(/^sub_\w+ +orders +- +inbox +\{"n":3\}/m);
