@@ -12,7 +12,7 @@ import {
   type Delivery,
   TransformedPayloads,
 } from "../models/delivery.ts";
-import { StoredEvents } from "../models/event.ts";
+import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Recovery, Webhook } from "../models/webhook.ts";
 import type { Platform, Stores } from "../platform.ts";
 import { countCached, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
@@ -32,8 +32,14 @@ import { countIndexed, countRead, countUpTo } from "./select/count.ts";
 import { findSelected, selectDeliveries } from "./select/select.ts";
 import type { SearchScope, Selection } from "./select/selection.ts";
 
+/** Characters of an event that lists show: enough to tell one from another. */
+const PREVIEW_CHARS = 200;
+
+/** Returns the beginning of a delivery's event; null if it is not kept, or is none of the reader's. */
+type PreviewOf = (delivery: Delivery) => string | null;
+
 /** Returns a delivery as its owner sees it in lists: with its last attempt only. Live views have no names. */
-export function presentDelivery(delivery: Delivery, nameOf?: NameOf): DeliveryView {
+export function presentDelivery(delivery: Delivery, nameOf?: NameOf, previewOf?: PreviewOf): DeliveryView {
   const last = delivery.attempts.at(-1);
   return {
     id: delivery._id,
@@ -46,6 +52,7 @@ export function presentDelivery(delivery: Delivery, nameOf?: NameOf): DeliveryVi
     event_id: delivery.event_id,
     event_name: delivery.event_name,
     run_id: runIdOf(delivery.emit_id.slice(delivery.emitter_id.length + 1)) ?? null,
+    ...(previewOf && { event_preview: previewOf(delivery) }),
     state: delivery.state,
     reason: delivery.reason,
     attempts_made: last?.number ?? 0,
@@ -184,9 +191,29 @@ async function presentPage(
   platform: Stores,
   found: Page<Delivery>,
   owners: string[],
+  hasPreviews = false,
 ): Promise<Page<DeliveryView>> {
-  const nameOf = await namesOfDeliveries(platform, found.rows, owners);
-  return mapPage(found, delivery => presentDelivery(delivery, nameOf));
+  const [nameOf, previewOf] = await Promise.all([
+    namesOfDeliveries(platform, found.rows, owners),
+    hasPreviews ? readPreviews(platform, found.rows, owners) : undefined,
+  ]);
+  return mapPage(found, delivery => presentDelivery(delivery, nameOf, previewOf));
+}
+
+/** Reads the beginnings of the events of some deliveries, as far as these accounts can read them. */
+async function readPreviews(
+  { mongo }: Stores,
+  deliveries: Pick<Delivery, "emit_id">[],
+  owners: string[],
+): Promise<PreviewOf> {
+  const ids = [...new Set(deliveries.map(({ emit_id }) => emit_id))];
+  // MongoDB cuts them: whole events of a page would be megabytes.
+  const beginning: Record<string, unknown> = { event: { $substrCP: ["$event", 0, PREVIEW_CHARS] } };
+  const found = await StoredEvents(mongo)
+    .find({ _id: { $in: ids }, owner_id: { $in: owners } }, beginning)
+    .lean<Pick<StoredEvent, "_id" | "event">[]>();
+  const previews = new Map(found.map(({ _id, event }) => [_id, event]));
+  return ({ emit_id }) => previews.get(emit_id) ?? null;
 }
 
 /**
@@ -205,7 +232,7 @@ export async function searchDeliveries(
     findSelected(platform, selection, page),
     countAll(platform, { scope, search, selection }),
   ]);
-  return await presentPage(platform, { ...found, totalCount }, scope.owners);
+  return await presentPage(platform, { ...found, totalCount }, scope.owners, search.expand === "preview");
 }
 
 async function countAll(

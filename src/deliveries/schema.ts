@@ -58,6 +58,12 @@ export const DeliveryView = Type.Object(
     event_id: Type.String(),
     event_name: Type.String(),
     run_id: OrNull(Type.String(), "The run that emitted its event; null if it was published."),
+    event_preview: Type.Optional(
+      OrNull(
+        Type.String(),
+        "Only with `expand=preview`: the beginning of the event's JSON; null once it is no longer kept, and for who can't access its emitter.",
+      ),
+    ),
     state: StateParam,
     reason: Type.Union([Type.String(), Type.Null()], {
       description:
@@ -211,6 +217,7 @@ export const DeliverySearch = Type.Object({
   subscription_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: "The subscription that led to them." }),
   ),
+  expand: Type.Optional(Type.Literal("preview", { description: "Return the beginning of each event, too." })),
 });
 export type DeliverySearch = Static<typeof DeliverySearch>;
 
