@@ -13,22 +13,30 @@ export function to(path: string, query: Record<string, string | undefined> = {})
   return `${BASE}${path === "/" ? "" : path}${text ? `?${text}` : ""}`;
 }
 
+type Changes = Record<string, string | undefined>;
+
 interface Filters {
   query: Record<string, string>;
   /** Changes filters in the address, and goes back to the first page; undefined and "" remove one. */
-  set: (changes: Record<string, string | undefined>) => void;
+  set: (changes: Changes) => void;
+  /** As `set`, for a text while it is typed: Back takes all of it back. */
+  type: (changes: Changes) => void;
   clear: () => void;
   isFiltered: boolean;
+  /** What narrows and sorts the list, without the page. */
+  view: Record<string, string>;
 }
 
 const CURSORS = ["after", "before"];
+/** The order of a list. */
+const SORT = "sort";
 
 /** The filters of a screen, which are all in the address; `names` are those that narrow its list. */
 export function useFilters(names: string[]): Filters {
   const { path, query, route } = useLocation();
   // What narrows or pages a list is a step that Back takes back; what is open in it is none.
-  const isStep = (name: string) => names.includes(name) || CURSORS.includes(name);
-  const go = (next: Record<string, string | undefined>, isReplaced: boolean) => {
+  const isStep = (name: string) => [...names, ...CURSORS, SORT].includes(name);
+  const go = (next: Changes, isReplaced: boolean) => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(next)) if (value) search.set(name, value);
     const text = search.toString();
@@ -36,14 +44,25 @@ export function useFilters(names: string[]): Filters {
   };
   const without = (left: string[]) =>
     Object.fromEntries(Object.entries(query).filter(([name]) => !left.includes(name)));
+  const change = (changes: Changes, isReplaced: boolean) => {
+    const names = Object.keys(changes);
+    if (names.every(name => (changes[name] ?? "") === (query[name] ?? ""))) return;
+    const isPaging = names.some(name => CURSORS.includes(name));
+    go({ ...(isPaging ? query : without(CURSORS)), ...changes }, isReplaced);
+  };
   return {
     query,
-    set: changes => {
-      const isPaging = Object.keys(changes).some(name => CURSORS.includes(name));
-      go({ ...(isPaging ? query : without(CURSORS)), ...changes }, !Object.keys(changes).some(isStep));
-    },
+    set: changes => change(changes, !Object.keys(changes).some(isStep)),
+    type: changes =>
+      change(
+        changes,
+        Object.keys(changes).every(name => query[name]),
+      ),
     clear: () => go(without([...names, ...CURSORS]), false),
     isFiltered: names.some(name => query[name]),
+    view: Object.fromEntries(
+      Object.entries(query).filter(([name, value]) => value && [...names, SORT].includes(name)),
+    ),
   };
 }
 

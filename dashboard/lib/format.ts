@@ -29,6 +29,18 @@ export function ago(ms: number, now: number): string {
 /** Date and time in the reader's zone, which it names. */
 export const exactTime = (ms: number): string => absolute.format(ms);
 
+const day = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hour12: false,
+});
+
+/** Day and time in the reader's zone, as briefly as beside "5 min ago". */
+export const dayTime = (ms: number): string => day.format(ms);
+
 /** The time of day with milliseconds. */
 export const clockTime = (ms: number): string => clock.format(ms);
 

@@ -10,6 +10,7 @@ import { apiCommand } from "../lib/curl";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { Select } from "../ui/form";
+import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
@@ -28,12 +29,12 @@ export function Components() {
 
 function ComponentList() {
   const [isFinding, setFinding] = useState(false);
-  const { filters, resource } = usePaged(
-    (cursor, call, { type }) => {
-      const query = { ...cursor, ...(type && { type: type as Type }), exclude: "code" };
-      return inAccount().components.list(query, call);
+  const { filters, resource, read } = usePaged(
+    (cursor, call, { q, type }) => {
+      const wanted = { ...(q && { q }), ...(type && { type: type as Type }), exclude: "code" };
+      return inAccount().components.list({ ...cursor, ...wanted }, call);
     },
-    ["type"],
+    ["q", "type"],
   );
   return (
     <ListScreen
@@ -47,9 +48,8 @@ function ComponentList() {
           </LinkButton>
         </>
       }
-      head={
-        <div class="card-head">
-          <h2>Saved components</h2>
+      above={
+        <ListFilters filters={filters} things="components" placeholder="Name, key or id">
           <Select
             label="Type"
             isBare
@@ -61,9 +61,10 @@ function ComponentList() {
             ]}
             onChange={type => filters.set({ type })}
           />
-        </div>
+        </ListFilters>
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet

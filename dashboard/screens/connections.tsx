@@ -7,6 +7,7 @@ import { apiCommand } from "../lib/curl";
 import { words } from "../lib/format";
 import { Badge, Button, Copyable, Notice, Time, type Tone } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
+import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
@@ -17,7 +18,10 @@ type Connection = Schemas["Connection"];
 
 /** The accounts of apps that sources use: connect, reconnect, delete (docs/connections.md). */
 export function Connections() {
-  const { filters, resource } = usePaged((cursor, call) => inAccount().connections.list(cursor, call));
+  const { filters, resource, read } = usePaged(
+    (cursor, call, { q }) => inAccount().connections.list({ ...cursor, ...(q && { q }) }, call),
+    ["q"],
+  );
   useFresh(resource);
   const { connect: wanted } = filters.query;
   const [isNew, setNew] = useState(Boolean(wanted));
@@ -35,7 +39,9 @@ export function Connections() {
       title="Connections"
       about="Accounts of apps that sources use. Credentials are never shown again."
       actions={connect}
+      above={<ListFilters filters={filters} things="connections" placeholder="Name, app or id" />}
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet

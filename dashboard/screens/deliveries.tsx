@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import type { Schemas } from "../api/client";
+import type { ReadPage } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -9,7 +11,10 @@ import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { DELIVERY_FILTERS, DeliveryFilters, wanted } from "./delivery-filters";
 import { deliveryColumns } from "./delivery-parts";
+import { useDeliverySelection } from "./delivery-selection";
 import { useLiveDeliveries } from "./live-deliveries";
+
+const ROWS = 50;
 
 const ReplayDialog = later(async () => (await import("./more")).ReplayDialog);
 
@@ -20,11 +25,11 @@ export function Deliveries() {
   const { after, before } = query;
   const [isReplaying, setReplaying] = useState(false);
   const key = DELIVERY_FILTERS.map(name => query[name]).join("\0");
-  const resource = useResource(
-    call => inAccount().deliveries.list({ ...wanted(query), limit: 25, after, before }, call),
-    [key, after, before],
-  );
+  const read: ReadPage<Schemas["Delivery"]> = (cursor, call) =>
+    inAccount().deliveries.list({ ...wanted(query), ...cursor, expand: "preview" }, call);
+  const resource = useResource(call => read({ limit: ROWS, after, before }, call), [key, after, before]);
   useLiveDeliveries(resource, !after && !before);
+  const { dialog, ...selecting } = useDeliverySelection(resource.data?.data, resource.reload);
   return (
     <ListScreen
       title="Deliveries"
@@ -39,6 +44,7 @@ export function Deliveries() {
       }
       above={<DeliveryFilters filters={filters} />}
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet
@@ -56,7 +62,9 @@ export function Deliveries() {
         </NothingYet>
       }
       columns={deliveryColumns()}
+      {...selecting}
     >
+      {dialog}
       {isReplaying && <ReplayDialog filter={wanted(query)} onClose={() => setReplaying(false)} />}
     </ListScreen>
   );

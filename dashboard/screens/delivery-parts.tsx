@@ -2,7 +2,7 @@ import type { Schemas } from "../api/client";
 import { isWebhook } from "../api/listeners";
 import { to } from "../lib/address";
 import { now } from "../lib/clock";
-import { duration } from "../lib/format";
+import { dayTime, duration, words } from "../lib/format";
 import { Badge, Time, type Tone } from "../ui/basics";
 import type { Column } from "../ui/table";
 import { Thing } from "../ui/thing";
@@ -54,14 +54,20 @@ export const deliveryColumns = ({ hasWebhook = true, hasEmitter = true }: Shown 
     head: "Event",
     cell: row => (
       <>
-        <a class="title" href={to(`/deliveries/${row.id}`)}>
-          {row.event_name || "Event"} <span class="mono sub">{row.event_id}</span>
-        </a>
-        {hasEmitter && (
-          <div class="sub">
-            from <Thing id={row.emitter_id} name={row.emitter_name} />
-          </div>
-        )}
+        <div class="event-of">
+          <a class="title" href={to(`/deliveries/${row.id}`)}>
+            {row.event_name || "Event"}
+          </a>{" "}
+          {row.event_preview && <code class="sub">{row.event_preview}</code>}
+        </div>
+        <div class="sub">
+          {hasEmitter && (
+            <>
+              from <Thing id={row.emitter_id} name={row.emitter_name} />{" "}
+            </>
+          )}
+          <span class="mono">{row.event_id}</span>
+        </div>
       </>
     ),
   },
@@ -71,6 +77,7 @@ export const deliveryColumns = ({ hasWebhook = true, hasEmitter = true }: Shown 
     cell: row => (
       <>
         <DeliveryState state={row.state} />
+        {row.reason && <div class="sub nowrap">{words(row.reason)}</div>}
         {row.state === "pending" && row.next_attempt_at_ms !== null && row.attempts_made > 0 && (
           <div class="sub">
             next <Time ms={Math.max(row.next_attempt_at_ms, now.value)} />
@@ -85,11 +92,22 @@ export const deliveryColumns = ({ hasWebhook = true, hasEmitter = true }: Shown 
       <>
         <Status attempt={row.last_attempt} listenerId={row.webhook_id} />
         {row.last_attempt && <span class="sub"> {duration(row.last_attempt.latency_ms)}</span>}
+        {row.last_attempt?.error && <div class="sub why">{row.last_attempt.error}</div>}
       </>
     ),
   },
   { head: "Attempts", isNumber: true, cell: row => row.attempts_made },
-  { head: "Time", cell: row => <Time ms={row.last_attempt?.at_ms ?? row.created_at * 1000} /> },
+  {
+    head: "Time",
+    cell: row => {
+      const ms = row.last_attempt?.at_ms ?? row.created_at * 1000;
+      return (
+        <>
+          <Time ms={ms} /> <div class="sub nowrap">{dayTime(ms)}</div>
+        </>
+      );
+    },
+  },
 ];
 
 const TO: Column<Delivery> = {

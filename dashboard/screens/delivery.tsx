@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { headwater } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
@@ -6,6 +7,7 @@ import { useLive } from "../api/live";
 import { useOwnAccount } from "../api/own-account";
 import { useResource } from "../api/resource";
 import { to } from "../lib/address";
+import { copyText } from "../lib/copy";
 import { apiCommand } from "../lib/curl";
 import { orgId } from "../lib/shown-account";
 import { Button, Card, Copyable, CopyBlock, LinkButton, Moment, Notice, Page } from "../ui/basics";
@@ -13,6 +15,7 @@ import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
 import { Attempts } from "./attempts";
+import { ChangeDeliveries } from "./change-deliveries";
 import { DeliveryState } from "./delivery-parts";
 import { Request } from "./delivery-request";
 
@@ -24,6 +27,7 @@ const REASONS: Record<string, string> = {
   "webhook-deleted": "The listener was deleted.",
   "subscription-deleted": "The subscription was deleted.",
   "dropped-by-function": "The subscription's function dropped the event.",
+  "by-request": "Somebody cancelled it.",
   "access-lost": "The owner of the subscription can no longer access the emitter or the listener.",
 };
 
@@ -50,6 +54,7 @@ export function Delivery() {
     resource.reload();
   };
   const state = resource.data?.state;
+  const [isCancelling, setCancelling] = useState(false);
   return (
     <Page
       title="Delivery"
@@ -65,6 +70,14 @@ export function Delivery() {
             >
               Where did it go?
             </LinkButton>
+            <Button icon="copy" onClick={() => copyJson(resource.data)}>
+              Copy JSON
+            </Button>
+            {state === "pending" && (
+              <Button changes icon="x" onClick={() => setCancelling(true)}>
+                Cancel …
+              </Button>
+            )}
             <Button changes kind="primary" icon="refresh" onClick={retry}>
               Retry now
             </Button>
@@ -161,6 +174,18 @@ export function Delivery() {
           </>
         )}
       </Loaded>
+      {isCancelling && resource.data && (
+        <ChangeDeliveries
+          what="cancel"
+          deliveries={[resource.data]}
+          onDone={resource.reload}
+          onClose={() => setCancelling(false)}
+        />
+      )}
     </Page>
   );
+}
+
+async function copyJson(delivery: unknown): Promise<void> {
+  if (await copyText(JSON.stringify(delivery, null, 2))) toast("Copied as JSON.", "good");
 }

@@ -23,11 +23,11 @@ import {
   settingsOf,
   type Typed,
 } from "./destination-fields";
-import { RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
+import { LAST_TIMES, RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
 
 /** What events go to besides webhooks: streams, queues, buckets, actions. */
 export function Destinations() {
-  const { filters, resource } = usePaged(
+  const { filters, resource, read } = usePaged(
     (cursor, call, query) => inAccount().destinations.list({ ...cursor, ...receiverFilter(query) }, call),
     RECEIVER_FILTERS,
   );
@@ -48,9 +48,11 @@ export function Destinations() {
           things="destinations"
           placeholder="Name, address or id"
           states={RECEIVER_STATES}
+          isSorted
         />
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet
@@ -89,6 +91,7 @@ const COLUMNS: Column<StoredDestination>[] = [
   },
   { head: "Kind", label: true, cell: row => labelOf(row.kind) },
   { head: "Health", cell: row => <WebhookBadge webhook={row} /> },
+  ...LAST_TIMES,
 ];
 
 function NewDestination({ onClose }: { onClose: () => void }) {

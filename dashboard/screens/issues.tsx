@@ -20,7 +20,7 @@ const STATES = [
 
 /** Failures of deliveries by their cause: who knows of them, and how all of one are sent again. */
 export function Issues() {
-  const { filters, resource } = usePaged(
+  const { filters, resource, read } = usePaged(
     (cursor, call, query) => {
       const { state, listener_id } = query;
       const wanted = {
@@ -55,6 +55,7 @@ export function Issues() {
         </search>
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet icon="check" title="No issues" command={apiCommand("/users/me/issues")}>

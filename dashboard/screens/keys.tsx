@@ -13,7 +13,7 @@ import { NothingYet } from "../ui/states";
 
 /** The keys of the user: make one, which is shown once, or revoke one. */
 export function Keys() {
-  const { filters, resource } = usePaged(listKeys);
+  const { filters, resource, read } = usePaged(listKeys);
   const sessions = useResource(call => listSessions({ limit: 100 }, call), []);
   const currentKey = sessions.data?.data.find(one => one.current)?.key_id;
   const [isNew, setNew] = useState(false);
@@ -28,6 +28,7 @@ export function Keys() {
         </Button>
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet

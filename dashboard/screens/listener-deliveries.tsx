@@ -1,5 +1,6 @@
-import { headwater } from "../api/client";
+import { headwater, type Schemas } from "../api/client";
 import { isWebhook } from "../api/listeners";
+import type { ReadPage } from "../api/paged";
 import { useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
 import { LinkButton } from "../ui/basics";
@@ -7,21 +8,24 @@ import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { StateFilter, wanted } from "./delivery-filters";
 import { deliveryColumns } from "./delivery-parts";
+import { useDeliverySelection } from "./delivery-selection";
 import { subscribeCommand } from "./listener-health";
 import { useLiveDeliveries } from "./live-deliveries";
+
+const ROWS = 25;
 
 /** The deliveries of one webhook or destination. */
 export function ListenerDeliveries({ id }: { id: string }) {
   const filters = useFilters(["state"]);
   const { state, after, before } = filters.query;
+  const read: ReadPage<Schemas["Delivery"]> = (cursor, call) =>
+    headwater.deliveries.list({ webhook_id: id, ...wanted({ state }), ...cursor, expand: "preview" }, call);
   const resource = useResource(
-    call => {
-      const query = { webhook_id: id, ...wanted({ state }), after, before, limit: 25 };
-      return headwater.deliveries.list(query, call);
-    },
+    call => read({ limit: ROWS, after, before }, call),
     [id, state, after, before],
   );
   useLiveDeliveries(resource, !after && !before, one => one.webhook_id === id);
+  const { dialog, ...selecting } = useDeliverySelection(resource.data?.data, resource.reload);
   return (
     <section class="card">
       <div class="card-head">
@@ -29,7 +33,9 @@ export function ListenerDeliveries({ id }: { id: string }) {
         <StateFilter filters={filters} />
       </div>
       <List
+        things="deliveries"
         resource={resource}
+        read={read}
         filters={filters}
         empty={
           <NothingYet
@@ -46,7 +52,9 @@ export function ListenerDeliveries({ id }: { id: string }) {
           </NothingYet>
         }
         columns={deliveryColumns({ hasWebhook: false })}
+        {...selecting}
       />
+      {dialog}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import styles from "../styles/later/more.css";
 export { Alerts } from "./alerts";
 export { NeedsAttention } from "./attention";
 export { AuditLog } from "./audit-log";
+export { ChangeDeliveries } from "./change-deliveries";
 export { Components } from "./components";
 export { Connections } from "./connections";
 export { Delivery } from "./delivery";

@@ -8,7 +8,7 @@ import { NothingYet } from "../ui/states";
 
 /** The browsers in which the user is signed in. */
 export function Sessions() {
-  const { filters, resource } = usePaged(listSessions);
+  const { filters, resource, read } = usePaged(listSessions);
   const end = async (session: Schemas["Session"]) => {
     if (session.current) return await signOutEverywhere();
     await endSession(session.id);
@@ -19,6 +19,7 @@ export function Sessions() {
       title="Sessions"
       about="Browsers that are signed in to your account."
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet icon="monitor" title="No sessions" command="bin/headwater dashboard">

@@ -1,5 +1,6 @@
 import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
+import type { ReadPage } from "../api/paged";
 import { useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
 import { bytes, duration, words } from "../lib/format";
@@ -11,6 +12,8 @@ import { firstEvent } from "./source-events";
 
 type Detail = Schemas["SourceDetail"];
 
+const SHOWN = 25;
+
 /** The runs of a source that are still known. */
 export function Runs({ source }: { source: Detail }) {
   const { id } = source;
@@ -18,9 +21,10 @@ export function Runs({ source }: { source: Detail }) {
   const filters = useFilters(["outcome"]);
   const { outcome, after, before } = filters.query;
   const isFailed = outcome === "error";
+  const read: ReadPage<Schemas["Run"]> = (cursor, call) =>
+    headwater.sources.runs(id, { ...cursor, outcome: isFailed ? "error" : undefined }, call);
   const resource = useResource(
-    call =>
-      headwater.sources.runs(id, { limit: 25, outcome: isFailed ? "error" : undefined, after, before }, call),
+    call => read({ limit: SHOWN, after, before }, call),
     [id, outcome, after, before],
   );
   useFresh(resource, { of: id, on: ["runs"], pace: ROWS, isOff: Boolean(after || before) });
@@ -40,7 +44,9 @@ export function Runs({ source }: { source: Detail }) {
         />
       </div>
       <List
+        things="runs"
         resource={resource}
+        read={read}
         filters={filters}
         empty={
           <NothingYet icon="clock" title="No runs yet" {...(url && { command: firstEvent(source) })}>

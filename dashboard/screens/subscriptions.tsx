@@ -28,7 +28,7 @@ const FILTERS = ["q", "emitter_id", "listener_id"];
 /** The subscriptions of the account: make one, change its filter, or delete it. */
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
-  const { filters, resource } = usePaged((cursor, call, query) => {
+  const { filters, resource, read } = usePaged((cursor, call, query) => {
     const { q, emitter_id, listener_id } = query;
     const wanted = {
       ...(q && { q }),
@@ -74,6 +74,7 @@ export function Subscriptions() {
         </ListFilters>
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet

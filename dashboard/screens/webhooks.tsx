@@ -11,11 +11,11 @@ import { ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { NewWebhook } from "./new-webhook";
-import { RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
+import { LAST_TIMES, RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
 
 /** The webhooks of the account, each with its success and its slow responses of the last 24 hours. */
 export function Webhooks() {
-  const { filters, resource } = usePaged(
+  const { filters, resource, read } = usePaged(
     (cursor, call, query) => inAccount().webhooks.list({ ...cursor, ...receiverFilter(query) }, call),
     RECEIVER_FILTERS,
   );
@@ -46,9 +46,11 @@ export function Webhooks() {
           things="webhooks"
           placeholder="Name, address or id"
           states={RECEIVER_STATES}
+          isSorted
         />
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet
@@ -70,6 +72,16 @@ export function Webhooks() {
                 {row.name || row.url}
               </a>
               {row.name && <div class="sub">{row.url}</div>}
+              {(row.ordered || row.rate_limit_per_second !== null) && (
+                <div class="sub">
+                  {[
+                    row.ordered && "in order",
+                    row.rate_limit_per_second !== null && `at most ${row.rate_limit_per_second}/s`,
+                  ]
+                    .filter(Boolean)
+                    .join(", ")}
+                </div>
+              )}
             </>
           ),
         },
@@ -86,15 +98,7 @@ export function Webhooks() {
           label: true,
           cell: row => <Time seconds={row.will_be_disabled_at} />,
         },
-        {
-          head: "Order and rate",
-          cell: row => (
-            <span class="muted">
-              {row.ordered ? "in order" : "any order"}
-              {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
-            </span>
-          ),
-        },
+        ...LAST_TIMES,
       ]}
     >
       {filters.query.new === "1" && <NewWebhook onClose={() => filters.set({ new: undefined })} />}

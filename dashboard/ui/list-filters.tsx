@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { useFilters } from "../lib/address";
 import { DraftInput } from "./draft-input";
 import { Select } from "./form";
@@ -12,24 +13,36 @@ interface ListFiltersProps {
   placeholder: string;
   /** The states of a thing and how they are called; none if the list has no such filter. */
   states?: Record<string, string>;
+  /** True for things whose list the API sorts by what last happened to them. */
+  isSorted?: boolean;
   /** Further fields. */
   children?: ComponentChildren;
 }
 
-/** Fields that narrow a list by a text and by a state; both are in the address, as `q` and `state`. */
-export const ListFilters = ({ filters, things, placeholder, states, children }: ListFiltersProps) => (
+const ORDERS = [
+  { value: "", label: "Newest first" },
+  { value: "last_event", label: "Last event first" },
+  { value: "last_success", label: "Last success first" },
+  { value: "last_error", label: "Last error first" },
+];
+
+/** What the API takes of the order in the address; one that is none is left out. */
+export const sortOf = (sort: string) =>
+  sort && ORDERS.some(({ value }) => value === sort) ? { sort: sort as "last_event" } : {};
+
+/** Fields that narrow a list by a text and by a state, and that sort it; all are in the address, as `q`, `state` and `sort`. */
+export const ListFilters = ({
+  filters,
+  things,
+  placeholder,
+  states,
+  isSorted = false,
+  children,
+}: ListFiltersProps) => (
   <search class="filters">
     <span class="search">
       <Icon name="search" />
-      <DraftInput
-        class="input"
-        type="search"
-        aria-label={`Search ${things}`}
-        placeholder={placeholder}
-        maxLength={128}
-        value={filters.query.q ?? ""}
-        onCommit={field => filters.set({ q: field.value.trim() })}
-      />
+      <Text filters={filters} aria-label={`Search ${things}`} placeholder={placeholder} />
     </span>
     {states && (
       <Select
@@ -43,6 +56,49 @@ export const ListFilters = ({ filters, things, placeholder, states, children }: 
         onChange={state => filters.set({ state })}
       />
     )}
+    {isSorted && (
+      <Select
+        label="Order"
+        isBare
+        value={filters.query.sort ?? ""}
+        choices={ORDERS}
+        onChange={sort => filters.set({ sort })}
+      />
+    )}
     {children}
   </search>
 );
+
+/** A pause in typing that is long enough to search. */
+const TYPED_MS = 350;
+
+interface TextProps {
+  filters: ListFiltersProps["filters"];
+  "aria-label": string;
+  placeholder: string;
+}
+
+/** The text that is looked for, as it is typed. */
+function Text({ filters, ...attributes }: TextProps) {
+  const latest = useRef(filters);
+  latest.current = filters;
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <DraftInput
+      {...attributes}
+      class="input"
+      type="search"
+      maxLength={128}
+      value={filters.query.q ?? ""}
+      onType={field => {
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => latest.current.type({ q: field.value }), TYPED_MS);
+      }}
+      onCommit={field => {
+        clearTimeout(timer.current);
+        filters.set({ q: field.value.trim() });
+      }}
+    />
+  );
+}

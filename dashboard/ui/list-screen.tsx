@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { Page } from "./basics";
 import { List, type ListProps } from "./list";
+import { SavedViews } from "./saved-views";
 
-interface ListScreenProps<Row> extends ListProps<Row> {
+interface ListScreenProps<Row> extends Omit<ListProps<Row>, "things"> {
   title: string;
   about: string;
   actions?: ComponentChildren;
@@ -26,9 +27,10 @@ export const ListScreen = <Row extends { id: string }>({
 }: ListScreenProps<Row>) => (
   <Page title={title} about={about} actions={actions}>
     {above}
+    <SavedViews filters={list.filters} />
     <section class="card">
       {head}
-      <List {...list} />
+      <List things={title.toLowerCase()} {...list} />
     </section>
     {children}
   </Page>

@@ -10,16 +10,28 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren;
 }
 
+/** Which rows are selected, by their ids. */
+export interface Selection {
+  has: (id: string) => boolean;
+  set: (ids: string[], isOn: boolean) => void;
+}
+
 interface TableProps<Row> {
   columns: Column<Row>[];
   rows: Row[];
+  selection?: Selection | undefined;
 }
 
 /** A table that is a list where it is narrow. */
-export const Table = <Row extends { id: string }>({ columns, rows }: TableProps<Row>) => (
+export const Table = <Row extends { id: string }>({ columns, rows, selection }: TableProps<Row>) => (
   <table class="table stacking">
     <thead>
       <tr>
+        {selection && (
+          <th class="pick">
+            <span class="visually-hidden">Selected</span>
+          </th>
+        )}
         {columns.map(column => (
           <th key={column.head} class={classOf(column)}>
             {column.head || <span class="visually-hidden">Actions</span>}
@@ -29,7 +41,17 @@ export const Table = <Row extends { id: string }>({ columns, rows }: TableProps<
     </thead>
     <tbody>
       {rows.map(row => (
-        <tr key={row.id}>
+        <tr key={row.id} onClick={followLink} aria-selected={selection?.has(row.id)}>
+          {selection && (
+            <td class="pick">
+              <input
+                type="checkbox"
+                aria-label={`Select ${row.id}`}
+                checked={selection.has(row.id)}
+                onChange={event => selection.set([row.id], event.currentTarget.checked)}
+              />
+            </td>
+          )}
           {columns.map(column => (
             <td key={column.head} class={column.class ?? classOf(column)} data-label={labelOf(column)}>
               {column.cell(row)}
@@ -40,6 +62,17 @@ export const Table = <Row extends { id: string }>({ columns, rows }: TableProps<
     </tbody>
   </table>
 );
+
+/** A row follows the link of its title, wherever it is clicked; not while its text is selected, and not beside what is a control already. */
+function followLink(event: MouseEvent): void {
+  const { target, currentTarget } = event;
+  if (!(target instanceof Element) || !(currentTarget instanceof Element)) return;
+  const isControl = target.closest("a, button, input, label, .pick") !== null;
+  if (isControl || getSelection()?.isCollapsed === false) return;
+  const link = currentTarget.querySelector<HTMLAnchorElement>("a.title");
+  if (event.ctrlKey || event.metaKey) window.open(link?.href, "_blank", "noopener");
+  else link?.click();
+}
 
 const classOf = ({ isNumber }: Column<never>) => (isNumber ? "number" : undefined);
 

@@ -28,7 +28,7 @@ export function Thing({ id, name, isPlain = false }: ThingProps) {
   const shown = name || nameOf(id);
   if (isPlain || screen === undefined || id.endsWith("*")) return <span title={id}>{shown}</span>;
   return (
-    <a class="above" href={to(`${screen}/${id}`)} title={id}>
+    <a class="thing" href={to(`${screen}/${id}`)} title={id}>
       {shown}
     </a>
   );
