@@ -15,6 +15,7 @@ const ORDER = [
   "tracing",
   "egress",
   "openid",
+  "verify",
   "store/schema",
   "store/connections",
   "store",

@@ -7,6 +7,7 @@ import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
 import { REQUEST_LIMITS } from "./request-limits.ts";
 import { RUN_LIMITS } from "./run-limits.ts";
+import { VERIFY_LIMITS } from "./verify-limits.ts";
 
 /**
  * Every bound on what an account or a stranger can send, store, start, keep open or make Headwater send. Code reads its
@@ -23,6 +24,7 @@ export const LIMITS = defineLimits({
   ...ALERT_LIMITS,
   ...FUNCTION_LIMITS,
   ...APP_EVENT_LIMITS,
+  ...VERIFY_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",

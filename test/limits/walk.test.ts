@@ -293,6 +293,11 @@ Object.assign(PROBES, {
 
 /** Bounds that another test exceeds, since that needs workers, time or a part of the system of its own. */
 const PROVED_BY: Partial<Record<Name, string>> = {
+  verifySecrets: "test/sources/verify.test.ts",
+  verifySecretChars: "test/verify/schema.test.ts",
+  verifyTextChars: "test/verify/schema.test.ts",
+  verifyReadBytes: "test/verify/verify-request.test.ts",
+  challengeChars: "test/verify/challenges.test.ts",
   queuedBytesPerSource: "test/ingress/queue-bounds.test.ts",
   queuedBytes: "test/ingress/queue-bounds.test.ts",
   emissionBytes: "test/runs/emissions-backlog.test.ts",

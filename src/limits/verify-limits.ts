@@ -1,0 +1,40 @@
+import { defineLimits, KB } from "./limit.ts";
+
+/** Bounds of how requests for a source are verified (docs/verify.md). */
+export const VERIFY_LIMITS = defineLimits({
+  verifySecrets: {
+    value: 3,
+    unit: "count",
+    per: "source",
+    what: "secrets by which its requests are verified, any of which may match",
+    beyond: "400 `invalid`",
+  },
+  verifySecretChars: {
+    value: 4 * KB,
+    unit: "characters",
+    per: "value",
+    what: "secret by which requests are verified",
+    beyond: "400 `invalid`",
+  },
+  verifyTextChars: {
+    value: 300,
+    unit: "characters",
+    per: "value",
+    what: "text of a verification, such as what is signed",
+    beyond: "400 `invalid`",
+  },
+  verifyReadBytes: {
+    value: 64 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "body in which a signature or a challenge is looked for, before the request is verified",
+    beyond: "rejected as a request without a signature",
+  },
+  challengeChars: {
+    value: KB,
+    unit: "characters",
+    per: "request",
+    what: "value of a challenge that is sent back",
+    beyond: "the request is not a challenge",
+  },
+});
