@@ -3,6 +3,7 @@ import { APPHOOK_TYPE, findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts
 import type { BundleText } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
+import type { AuthorVerify } from "../verify/schema.ts";
 import type { BuiltBundle } from "./builder/with-built.ts";
 import { type CodeTraits, codeTraits, isAction } from "./code-traits.ts";
 
@@ -43,6 +44,7 @@ const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
   ...props.flatMap(checkProp),
   ...atMostOne(props, TIMER_TYPE, "timer"),
   ...atMostOne(props, APPHOOK_TYPE, "apphook"),
+  ...props.flatMap(prop => checkVerifySecret(prop, props)),
 ];
 
 const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
@@ -71,6 +73,16 @@ function checkProp(prop: DescribedProp): FieldError[] {
   const kind = findKind(prop.type);
   if (!kind) return [fieldError(`${path}.type`, `${JSON.stringify(prop.type)} is not a type of props`)];
   return (kind.checkDeclared?.(prop) ?? []).map(found => fieldError(path + found.path, found.message));
+}
+
+/** The secret by which requests are verified is what a source configures for another prop, and never in the code. */
+function checkVerifySecret({ name, verify }: DescribedProp, props: DescribedProp[]): FieldError[] {
+  const { secret } = (verify ?? {}) as AuthorVerify;
+  const named = props.find(prop => prop.name === secret);
+  if (secret === undefined || (named?.type === "string" && named.secret)) return [];
+  return [
+    fieldError(`props.${name}.verify.secret`, "must be the name of a prop of type string with secret: true"),
+  ];
 }
 
 /** What an action has no use for, because an event runs it (docs/component-api.md#actions). */

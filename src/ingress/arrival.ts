@@ -15,8 +15,13 @@ import type { Source } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { runQueueIsFull } from "../queues/runs.ts";
+import type { SignedRequest } from "../verify/request-values.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
-import { MAX_BODY_BYTES } from "./response.ts";
+import { type IngressResponse, MAX_BODY_BYTES } from "./response.ts";
+import type { Admission, Admitted } from "./verification.ts";
+
+/** Decides about a request by its raw bytes. */
+export type Gate = (request: SignedRequest) => Admission;
 
 /** A request at an endpoint, and what it uses of this process. */
 export interface Arrival {
@@ -29,14 +34,17 @@ export interface Arrival {
 
 /**
  * Reads a request within the account's shares, and calls `accept` with its event, in the account's turn if its body is large. Its
- * body is not kept afterwards. Throws as `readBytes` and `httpEvent` do, `rate-limited`, `unavailable` and what `accept` throws.
+ * body is not kept afterwards. A request that does not pass the `gate` has its response returned, before anything of it is parsed or
+ * waits for a turn. Throws as `readBytes` and `httpEvent` do, `rate-limited`, `unavailable` and what
+ * `accept` throws.
  */
 export async function withEvent(
   platform: Stores,
   arrival: Arrival,
   account: string,
-  accept: (event: HttpEvent) => Promise<void>,
-): Promise<void> {
+  accept: (event: HttpEvent, admitted: Admitted | null) => Promise<void>,
+  gate: Gate | null = null,
+): Promise<IngressResponse | null> {
   const { ctx, shares } = arrival;
   let held = 0;
   try {
@@ -48,9 +56,11 @@ export async function withEvent(
         held += bytes;
       },
     });
-    await shares.handleBody(account, body.length, async () =>
-      accept(await httpEvent(rawRequest(platform, arrival, body))),
-    );
+    const raw = rawRequest(platform, arrival, body);
+    const admission = gate?.(asSigned(ctx, raw)) ?? null;
+    if (admission?.outcome === "responded") return admission.response;
+    await shares.handleBody(account, body.length, async () => accept(await httpEvent(raw), admission));
+    return null;
   } finally {
     if (held > 0) shares.bytes.release(account, held);
   }
@@ -71,6 +81,14 @@ const rawRequest = (platform: Stores, { ctx, path }: Arrival, body: Buffer): Raw
   body,
   url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
   clientIp: clientAddress(ctx),
+});
+
+/** With all headers as they arrived, whatever a proxy and the connection have to do with them. */
+const asSigned = ({ req }: Context, { method, url, body }: RawRequest): SignedRequest => ({
+  method,
+  url,
+  headers: req.headersDistinct,
+  body,
 });
 
 /** What requests for sources hold of this process at a time (docs/limits.md). */

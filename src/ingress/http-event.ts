@@ -4,6 +4,7 @@ import { charsetOf, decode, decoderOf, decodeWith, withoutMark } from "../http/b
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { scanJson } from "../lib/scan-json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import type { VerifiedSender } from "./verification.ts";
 
 /** The event that `run` receives for an HTTP request (docs/component-api.md#events-given-to-run). */
 export interface HttpEvent {
@@ -18,6 +19,8 @@ export interface HttpEvent {
   body: unknown;
   url: string;
   client_ip: string;
+  /** Who sent it, if the source verifies its requests: null if they could not be verified and are let through all the same. */
+  verified?: VerifiedSender | null;
 }
 
 export interface RawRequest {

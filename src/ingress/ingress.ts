@@ -14,13 +14,16 @@ import type { Source } from "../models/source.ts";
 import type { Awaited, Stores, Working } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
 import { currentSourcesOf, dynamicPropsOf, endpointUrl, isBeingSetUp } from "../sources/source.ts";
+import { hasArrived, noteArrived } from "../store/limits/arrived-ids.ts";
 import { createKeyRateLimiter } from "../store/limits/key-rate.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
 import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { acceptAppEvent, findAppEndpoint } from "./accept-app-event.ts";
-import { type Arrival, BATCH_SIZE, createEnqueue, IngressShares, withEvent } from "./arrival.ts";
-import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
+import { type Arrival, BATCH_SIZE, createEnqueue, type Gate, IngressShares, withEvent } from "./arrival.ts";
+import type { HttpEvent } from "./http-event.ts";
+import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
+import { type Admitted, admit, type SourceVerification, verificationOf, withSender } from "./verification.ts";
 
 /**
  * Returns the middleware that receives requests for sources at `/in/<endpoint>/…`. It converts a request to an event
@@ -100,7 +103,9 @@ interface SourceRequest extends Arrival {
 
 async function handle(platform: Working & Awaited, request: SourceRequest): Promise<void> {
   const { ctx, source } = request;
-  const { mode, runId, reply } = await accept(platform, request);
+  const outcome = await accept(platform, request);
+  if ("response" in outcome) return send(ctx, outcome.response);
+  const { mode, runId, reply } = outcome;
   if (mode === "never" || !reply) {
     send(ctx, accepted(runId));
     return;
@@ -119,8 +124,13 @@ interface Accepted {
   reply: Promise<Reply | null> | undefined;
 }
 
+/** A request that is not accepted, and is responded to all the same: a challenge, a repeat, or one that is not verified. */
+interface Responded {
+  response: IngressResponse;
+}
+
 /** Accepts the request in a span of its own, which ends before its response is waited for. */
-async function accept(platform: Working & Awaited, request: SourceRequest): Promise<Accepted> {
+async function accept(platform: Working & Awaited, request: SourceRequest): Promise<Accepted | Responded> {
   const { ctx, source } = request;
   const inbound = inboundTrace(platform, ctx.headers);
   const runId = newId("run", platform.clock());
@@ -134,19 +144,25 @@ async function accept(platform: Working & Awaited, request: SourceRequest): Prom
   return await inSpan(platform, span, attributes, () => enqueueRequest(platform, request, runId, trace));
 }
 
-/** Reads the request and enqueues its run. */
+/** Reads the request, and enqueues its run if the source's verification, if any, admits it. */
 async function enqueueRequest(
   platform: Working & Awaited,
   request: SourceRequest,
   runId: string,
   trace: TraceContext | undefined,
-): Promise<Accepted> {
+): Promise<Accepted | Responded> {
   const { ctx, source, enqueue } = request;
+  const verification = verificationOf(platform, source);
   const mode = isBeingSetUp(source) ? "never" : await loadResponseMode(platform, source);
   requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
   const replies = mode === "never" ? undefined : await platform.replies();
   let reply: Promise<Reply | null> | undefined;
-  await withEvent(platform, request, source.owner_id, async event => {
+  let isRepeat = false;
+  const enqueueRun = async (received: HttpEvent, admitted: Admitted | null) => {
+    const event = verification && admitted ? withSender(verification, received, admitted) : received;
+    const id = verification?.dropsRepeats ? (event.verified?.id ?? null) : null;
+    isRepeat = id !== null && (await hasArrived(platform, source._id, id));
+    if (isRepeat) return;
     const item = {
       kind: "http" as const,
       run_id: runId,
@@ -158,9 +174,24 @@ async function enqueueRequest(
     reply = replies?.first(runId, platform.config.httpResponseWaitMs);
     const replied = { ...item, ...(replies && { reply_to: replies.address }) };
     await enqueue({ source, item: replied, chars: event.bodyRaw.length });
-  });
-  return { mode, runId, reply };
+    // Only now: the sender repeats what was not accepted.
+    if (id !== null) await noteArrived(platform, source._id, id);
+  };
+  const gate = verification && gateOf(platform, request, verification);
+  const response = await withEvent(platform, request, source.owner_id, enqueueRun, gate);
+  if (!response && !isRepeat) return { mode, runId, reply };
+  requestState(ctx).ids = { source_id: source._id };
+  return { response: response ?? repeated() };
 }
+
+/** Returns what decides about a request by its source's verification. */
+const gateOf =
+  ({ clock }: Working, { ctx }: SourceRequest, verification: SourceVerification): Gate =>
+  request => {
+    const admission = admit(verification, request, clock());
+    if (admission.rejection !== null) requestState(ctx).error = `not verified: ${admission.rejection}`;
+    return admission;
+  };
 
 /** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */
 function cookiePathOf(platform: Working & Awaited, { endpoint }: Source): string | undefined {

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { LIMITS } from "../limits/catalogue.ts";
 import { confineCookie, splitHeaders } from "../runs/response-headers.ts";
 import type { HttpResponse } from "../sandbox/protocol.ts";
+import type { ChallengeResponse } from "../verify/challenges.ts";
 
 /** A larger request body is rejected with 413 (docs/component-api.md#events-given-to-run). */
 export const MAX_BODY_BYTES = LIMITS.ingressBodyBytes.value;
@@ -41,6 +42,17 @@ export const plainText = (text: string): IngressResponse => ({
   headers: { "content-type": "text/plain; charset=utf-8", ...GUARD },
   body: Buffer.from(text),
 });
+
+/** Returns the response to a provider that checks the endpoint. */
+export const challengeResponse = ({ status, type, body }: ChallengeResponse): IngressResponse => ({
+  status,
+  headers: { ...(type !== null && { "content-type": type }), ...GUARD },
+  body: Buffer.from(body),
+});
+
+/** Returns the response to a request that reports what another one has reported before: no run is started. */
+export const repeated = (): IngressResponse =>
+  json(200, "application/json; charset=utf-8", { run_id: null, repeated: true });
 
 /** Returns an error response in the shape of the API's errors (docs/design.md#errors). */
 export const rejected = (status: number, detail: string): IngressResponse =>

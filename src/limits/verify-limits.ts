@@ -30,6 +30,13 @@ export const VERIFY_LIMITS = defineLimits({
     what: "body in which a signature or a challenge is looked for, before the request is verified",
     beyond: "rejected as a request without a signature",
   },
+  arrivedIds: {
+    value: 5000,
+    unit: "count",
+    per: "source",
+    what: "ids of requests, of the last 24 hours, that a source with `drop_repeats` remembers",
+    beyond: "the oldest is forgotten, and its repeat starts a run",
+  },
   challengeChars: {
     value: KB,
     unit: "characters",

@@ -32,7 +32,7 @@ function sealedIn<T>(
  * here fails test/models/sealed-fields.test.ts.
  */
 export const SEALED_FIELDS: readonly SealedFields[] = [
-  sealedIn("sources", Sources, ["configured_props", "dynamic_props"]),
+  sealedIn("sources", Sources, ["configured_props", "dynamic_props", "verify"]),
   sealedIn("webhooks", Webhooks, ["headers", "settings"], [{ list: "signing_keys", field: "sealed" }]),
   sealedIn("connections", Connections, ["secrets"]),
   sealedIn("apps", Apps, ["client_secret"]),

@@ -66,6 +66,8 @@ export interface Source extends Revised, LastTimes {
   dynamic_props?: string | null;
   /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
+  /** JSON of how its requests are verified (`StoredVerify`), encrypted; null or absent for any sender. */
+  verify?: string | null;
   /** For sources with an apphook; null or absent otherwise. */
   app_events?: AppEvents | null;
   timer: StoredTimer | null;
@@ -106,6 +108,7 @@ export const Sources = collection<Source>(
       connection_ids: { type: [String], default: undefined },
       dynamic_props: { type: String, default: null },
       endpoint: { type: String, default: null },
+      verify: { type: String, default: null },
       app_events: { type: Schema.Types.Mixed, default: undefined },
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },

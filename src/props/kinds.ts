@@ -15,6 +15,7 @@
  * src/sandbox/protocol.ts.
  */
 import type { DescribedProp } from "../sandbox/protocol.ts";
+import { authorFaults } from "../verify/settings.ts";
 import {
   appFault,
   booleanFault,
@@ -131,6 +132,7 @@ const KINDS: PropKind[] = [
   {
     ...WITHOUT_VALUE,
     type: HTTP_TYPE,
+    checkDeclared: checkDeclaredHttp,
     // The shape of responses is accepted, so that a client can send back what it received; the endpoint never changes.
     check: (prop, given) => (isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given)),
     bind: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
@@ -185,6 +187,14 @@ export const kindOf = ({ type }: Pick<DescribedProp, "type">): PropKind => findK
 /** True if responses never show the prop's value. */
 export const isSecret = (prop: DescribedProp): boolean =>
   prop.secret === true || kindOf(prop).isCredential === true;
+
+function checkDeclaredHttp({ verify }: DescribedProp): PropFault[] {
+  if (verify === undefined) return [];
+  return authorFaults(verify).map(({ path, message }) => ({
+    path: path === "" ? ".verify" : `.verify.${path}`,
+    message,
+  }));
+}
 
 /** What responses show of an interface. */
 const PRESENTED = new Set(["endpoint_url", "event_names"]);

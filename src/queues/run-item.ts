@@ -47,6 +47,8 @@ const Candidate = Type.Object({
   /** Encrypted too; absent in a change of an earlier release. */
   dynamic_props: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   endpoint: Type.Union([Type.String(), Type.Null()]),
+  /** Encrypted too; absent in a change of an earlier release. */
+  verify: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   /** Absent without an apphook, and in a change of an earlier release. */
   app_events: Type.Optional(
     Type.Union([

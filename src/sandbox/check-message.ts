@@ -144,6 +144,7 @@ const PROP = {
     max: { type: "number" },
     static: {},
     customResponse: flag,
+    verify: { type: "object" },
     app: text(200),
     appProp: text(200),
     eventNames: {

@@ -69,6 +69,8 @@ export interface DescribedProp {
   static?: unknown;
   /** Only for `$.interface.http`: the code responds to the request itself. */
   customResponse?: boolean;
+  /** Only for `$.interface.http`: how its requests are verified, which props/kinds.ts checks. */
+  verify?: unknown;
   /** Only for `app` props: the app's slug. */
   app?: string;
   /** Name of the `app` prop whose account the prop is about: that has the events of an apphook, or the channels to choose from. */

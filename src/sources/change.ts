@@ -154,8 +154,10 @@ export async function saveCandidate(
 function changedFields({ secrets }: Stores, source: Source, candidate: Candidate): string[] {
   const propsOf = ({ configured_props, dynamic_props }: Candidate | Source) =>
     secrets.open(configured_props) + (dynamic_props ? secrets.open(dynamic_props) : "");
+  const verifyOf = ({ verify }: Candidate | Source) => (verify ? secrets.open(verify) : "");
   return [
     ...(["name", "active", "component_id"] as const).filter(name => candidate[name] !== source[name]),
+    ...(candidate.verify === undefined || verifyOf(candidate) === verifyOf(source) ? [] : ["verify"]),
     ...(candidate.endpoint === source.endpoint && propsOf(candidate) === propsOf(source)
       ? []
       : ["configured_props"]),

@@ -125,7 +125,9 @@ async function deleteSourceData(platform: Stores & Queued, source: Source): Prom
   // Events with webhook listeners stay: a delivery of them may still be pending, or be retried.
   await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, has_webhook_listeners: false });
   await platform.eventLog.delete(source._id);
-  await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerAdmitted(source._id));
+  const { timerWaiting, timerAdmitted, arrivedIds } = platform.keys;
+  const ofSource = [timerWaiting, timerAdmitted, arrivedIds];
+  await platform.redis.del(ofSource.map(keyOf => keyOf(source._id)));
   await Sources(platform.mongo).deleteOne({ _id: source._id });
   await platform.routing.invalidate([source.owner_id, ...accounts]);
 }

@@ -21,14 +21,17 @@ import {
 import { withAddedProps } from "../props/dynamic-props.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
+import type { VerifySettings } from "../verify/schema.ts";
 import { appEventsOf } from "./listen-to-app.ts";
 import { dynamicPropsOf, type PropsOfSource, propsOfSource, slugOf, withRandomSuffix } from "./source.ts";
+import { prepareVerify, verifyOf } from "./verify.ts";
 
 /** The body of a request that creates or updates a source (docs/rest-api.md#sources). */
 export interface SourceInput extends ComponentInput {
   name?: string;
   configured_props?: Record<string, unknown>;
   dynamic_props_id?: string;
+  verify?: VerifySettings | null;
   active?: boolean;
   /** Of the code, if it is another one than before. */
   comment?: string;
@@ -104,6 +107,10 @@ export async function prepareSource(
         added: dynamic?.props,
         before,
       });
+  const verify = prepareVerify({
+    ...{ props, values, asked: input.verify },
+    before: before ? verifyOf(platform, before) : null,
+  });
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
   const fields: Candidate = {
@@ -116,6 +123,7 @@ export async function prepareSource(
     dynamic_props: dynamic && platform.secrets.seal(JSON.stringify(dynamic)),
     connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
+    verify: verify && platform.secrets.seal(JSON.stringify(verify)),
     app_events,
     timer: timer && toStoredTimer(timer),
     active,

@@ -9,6 +9,7 @@ import { presentLastTimes } from "../store/last-times.ts";
 import { revisionOf } from "../store/revisions.ts";
 import { factsOf, propsOfSource } from "./source.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
+import { presentVerify } from "./verify.ts";
 
 /** Returns sources as API responses show them, without secrets (docs/rest-api.md#source). */
 export async function presentSources(platform: Stores, sources: Source[]) {
@@ -28,6 +29,7 @@ export async function presentSources(platform: Stores, sources: Source[]) {
       ...ownWords(component?.description),
       configured_props: presentProps(props, values, factsOf(platform, source, component)),
       dynamic_props_id: dynamic?.id ?? null,
+      verify: presentVerify(platform, source),
       active: source.active,
       created_at: source.created_at,
       updated_at: source.updated_at,

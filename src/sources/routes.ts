@@ -39,6 +39,7 @@ const example = {
   component_code:
     'export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body); } };',
   name: "hello",
+  verify: { preset: "github", secrets: ["a secret that GitHub knows, too"] },
 };
 const shown = {
   id: "dc_0CjB9uPc7RfT1xLs",
@@ -53,6 +54,10 @@ const shown = {
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
   dynamic_props_id: null,
+  verify: {
+    ...{ by: "owner" as const, preset: "github", rule: null, tolerance: null, reject_with: 401 },
+    ...{ drop_repeats: false, mode: "enforce" as const, secrets: 1 },
+  },
   name: "hello",
   name_slug: "hello",
   last_event_at: 1_700_000_000,

@@ -1,12 +1,14 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { CODE_FIELDS, ConfigurableProp, OwnWords } from "../components/schema.ts";
+import { OrNull } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
 import { shownLastTimes } from "../store/last-times.ts";
 import { SortParam } from "../store/order.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { VerifyRule, VerifySettings } from "../verify/schema.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -46,6 +48,25 @@ export const SourceFilter = Type.Object({
 });
 export type SourceFilter = Static<typeof SourceFilter>;
 
+/** How requests for a source are verified, without the secrets. */
+const ShownVerify = Type.Object(
+  {
+    by: Type.Union([Type.Literal("author"), Type.Literal("owner")], {
+      description: "Who chose the rule: the component's author, or the source's owner.",
+    }),
+    preset: OrNull(Type.String(), "Null for a rule of its own."),
+    rule: OrNull(VerifyRule),
+    tolerance: OrNull(Type.Integer(), "How old a request may be, in seconds; null: of any age."),
+    reject_with: Type.Integer(),
+    drop_repeats: Type.Boolean(),
+    mode: Type.Union([Type.Literal("enforce"), Type.Literal("report")]),
+    secrets: Type.Integer({
+      description: "How many are set. With none, everything is rejected but challenges that need none.",
+    }),
+  },
+  { title: "SourceVerify" },
+);
+
 /** A source as the API shows it in lists (docs/rest-api.md#source). */
 export const SourceSchema = Type.Object(
   {
@@ -59,6 +80,7 @@ export const SourceSchema = Type.Object(
       description:
         "Id of the props that its `additionalProps` made for it; null if the component's own are all.",
     }),
+    verify: OrNull(ShownVerify, "How requests for its HTTP interface are verified; null: anybody may send."),
     active: Type.Boolean(),
     created_at: Type.Integer(),
     updated_at: Type.Integer(),
@@ -142,6 +164,7 @@ export const NewSource = Type.Object({
       description: "What the version of the code says of itself in the list of versions.",
     }),
   ),
+  verify: Type.Optional(VerifySettings),
   emit_on_deploy: Type.Optional(
     Type.Boolean({
       description: "False: the events of the deploy hook are dropped, and counted as dropped. Default: true.",
@@ -158,5 +181,6 @@ export const SourceUpdate = Type.Object({
   configured_props: NewSource.properties.configured_props,
   dynamic_props_id: NewSource.properties.dynamic_props_id,
   comment: NewSource.properties.comment,
+  verify: Type.Optional(OrNull(VerifySettings, "Null: what the owner has said ends.")),
   active: Type.Optional(Type.Boolean({ description: "Whether the source runs. Default: true." })),
 });

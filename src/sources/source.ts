@@ -88,8 +88,8 @@ export function listSources(
 }
 
 const accountsOf = ({ owner_id }: Source) => [owner_id];
-const bytesOf = ({ configured_props, dynamic_props }: Source) =>
-  configured_props.length + (dynamic_props?.length ?? 0);
+const bytesOf = ({ configured_props, dynamic_props, verify }: Source) =>
+  configured_props.length + (dynamic_props?.length ?? 0) + (verify?.length ?? 0);
 
 /**
  * Returns a source as it is now, whatever its state; null if there is none. From the routing cache, whose version is read

@@ -58,6 +58,8 @@ export function redisKeys(prefix: string) {
     timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),
     /** String: when the last tick was admitted, and its run id. */
     timerAdmitted: (sourceId: string) => tagged(sourceId, "timer-admitted"),
+    /** Sorted set: hashes of the ids of verified requests for a source, by when they arrived; only if it drops repeats. */
+    arrivedIds: (sourceId: string) => tagged(sourceId, "arrived-ids"),
     /** Flag: set while the source's owner knows from a run record that its quota is used up. */
     quotaReported: (sourceId: string) => tagged(sourceId, "quota-reported"),
     /** Sorted set: sources that may have runs waiting, by the time of the newest run. */

@@ -297,6 +297,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   verifySecretChars: "test/verify/schema.test.ts",
   verifyTextChars: "test/verify/schema.test.ts",
   verifyReadBytes: "test/verify/verify-request.test.ts",
+  arrivedIds: "test/store/limits/arrived-ids.test.ts",
   challengeChars: "test/verify/challenges.test.ts",
   queuedBytesPerSource: "test/ingress/queue-bounds.test.ts",
   queuedBytes: "test/ingress/queue-bounds.test.ts",

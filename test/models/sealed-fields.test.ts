@@ -16,7 +16,7 @@ const SEALED_BY: Record<string, string> = {
   "connections/secrets.ts": "connections.secrets",
   "destinations/kind.ts": "webhooks.settings",
   "http/idempotency.ts": "redis:idempotency",
-  "sources/prepare.ts": "sources.configured_props, sources.dynamic_props",
+  "sources/prepare.ts": "sources.configured_props, sources.dynamic_props, sources.verify",
   "webhooks/custom-headers.ts": "webhooks.headers",
   "webhooks/webhooks.ts": "webhooks.signing_keys[].sealed",
 };

@@ -53,6 +53,7 @@ export function describeProp(name: string, prop: PropDefinition): Record<string,
   if (typeof prop.appProp === "string") described.appProp = prop.appProp;
   // Old code sets the interval directly on the prop (docs/component-api.md#props).
   const oldTimer = prop.intervalSeconds === undefined ? undefined : { intervalSeconds: prop.intervalSeconds };
+  if (prop.type === "$.interface.http" && prop.verify !== undefined) described.verify = asJson(prop.verify);
   if (prop.type === "$.interface.apphook") Object.assign(described, describeEvents(prop));
   const initial = asJson(prop.default ?? oldTimer);
   if (initial !== undefined) described.default = initial;

@@ -1,0 +1,93 @@
+import { openPer } from "../lib/lazy.ts";
+import type { Source } from "../models/source.ts";
+import type { Stores } from "../platform.ts";
+import { verifyOf } from "../sources/verify.ts";
+import type { RejectReason } from "../verify/reasons.ts";
+import { requestId } from "../verify/request-id.ts";
+import type { SignedRequest } from "../verify/request-values.ts";
+import { openVerification, type RuleChoice } from "../verify/settings.ts";
+import { type Verification, verifyRequest } from "../verify/verify-request.ts";
+import type { HttpEvent } from "./http-event.ts";
+import { challengeResponse, type IngressResponse, rejected } from "./response.ts";
+
+/** What a component is told of the sender of a request (docs/component-api.md#events-given-to-run). */
+export interface VerifiedSender {
+  /** Null for a rule of the source's own. */
+  preset: string | null;
+  /** Of what is reported; null if the rule names no place for it. */
+  id: string | null;
+  /** When the sender signed it, in Unix milliseconds; null if the rule has no time. */
+  at: number | null;
+}
+
+/** How the requests for one source are verified. */
+export interface SourceVerification extends Verification {
+  choice: RuleChoice;
+  secrets: readonly string[];
+  rejectWith: number;
+  /** True if what would be rejected is let through, and marked. */
+  isReporting: boolean;
+  dropsRepeats: boolean;
+}
+
+type Secrets = Pick<Stores, "secrets">;
+type Verified = Pick<Source, "verify">;
+
+/** Returns how requests for a source are verified; null for any sender, at no cost. */
+export const verificationOf = (platform: Secrets, source: Verified): SourceVerification | null =>
+  source.verify ? openOnce({ platform, source }) : null;
+
+/** For as long as the routing cache keeps the source's document. */
+const openOnce = openPer(open, ({ source }) => source);
+
+function open({ platform, source }: { platform: Secrets; source: Verified }): SourceVerification | null {
+  const stored = verifyOf(platform, source);
+  if (!stored) return null;
+  const { choice, secrets, reject_with, mode, drop_repeats } = stored;
+  return {
+    ...openVerification(choice, secrets),
+    ...{ choice, secrets },
+    rejectWith: reject_with,
+    isReporting: mode === "report",
+    dropsRepeats: drop_repeats,
+  };
+}
+
+/** A request that may be parsed. */
+export interface Admitted {
+  outcome: "admitted";
+  /** When it was signed. */
+  atMs: number | null;
+  /** What was wrong with it, if it is only reported. */
+  rejection: RejectReason | null;
+}
+
+/** What becomes of a request before it is parsed. */
+export type Admission =
+  | Admitted
+  | { outcome: "responded"; response: IngressResponse; rejection: RejectReason | null };
+
+/** Decides about a request by its raw bytes: `rejection` says what was wrong with it, also if it is only reported. */
+export function admit(verification: SourceVerification, request: SignedRequest, nowMs: number): Admission {
+  const verdict = verifyRequest(verification, request, nowMs);
+  if (verdict.outcome === "verified") return { outcome: "admitted", atMs: verdict.atMs, rejection: null };
+  if (verdict.outcome === "challenge") {
+    return { outcome: "responded", response: challengeResponse(verdict.response), rejection: null };
+  }
+  const { reason } = verdict;
+  if (verification.isReporting) return { outcome: "admitted", atMs: null, rejection: reason };
+  // Senders are not told why: a forger would learn what is left to guess.
+  const response = rejected(verification.rejectWith, "the request is not verified");
+  return { outcome: "responded", response, rejection: reason };
+}
+
+/** Returns the event with what a component is told of its sender: null if it is let through only because it is reported. */
+export function withSender(
+  verification: SourceVerification,
+  event: HttpEvent,
+  { atMs, rejection }: Admitted,
+): HttpEvent {
+  if (rejection !== null) return { ...event, verified: null };
+  const { rule, choice } = verification;
+  return { ...event, verified: { preset: choice.preset ?? null, id: requestId(rule, event), at: atMs } };
+}
