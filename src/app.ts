@@ -53,6 +53,7 @@ import { runRoutes } from "./runs/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
+import { rejectionRoutes } from "./sources/rejection-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { versionRoutes } from "./sources/version-routes.ts";
 import { createKeyRateLimiter } from "./store/limits/key-rate.ts";
@@ -75,6 +76,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...additionalPropsRoutes,
   ...sourceRoutes,
   ...versionRoutes,
+  ...rejectionRoutes,
   ...runRoutes,
   ...byHandRoutes,
   ...sourceEventRoutes,

@@ -17,6 +17,7 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import { runQueueIsFull } from "../queues/runs.ts";
 import type { SignedRequest } from "../verify/request-values.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
+import type { RejectionNotes } from "./rejections.ts";
 import { type IngressResponse, MAX_BODY_BYTES } from "./response.ts";
 import type { Admission, Admitted } from "./verification.ts";
 
@@ -30,6 +31,7 @@ export interface Arrival {
   path: string;
   enqueue: Enqueue;
   shares: IngressShares;
+  notes: RejectionNotes;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Context, Middleware } from "koa";
 import { LRUCache } from "lru-cache";
 import { openQuotaGate } from "../accounts/quota.ts";
 import { requestTurns } from "../fairness/turns.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
 import { createBatcher } from "../lib/batcher.ts";
@@ -22,6 +23,7 @@ import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { acceptAppEvent, findAppEndpoint } from "./accept-app-event.ts";
 import { type Arrival, BATCH_SIZE, createEnqueue, type Gate, IngressShares, withEvent } from "./arrival.ts";
 import type { HttpEvent } from "./http-event.ts";
+import { RejectionNotes } from "./rejections.ts";
 import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
 import { type Admitted, admit, type SourceVerification, verificationOf, withSender } from "./verification.ts";
 
@@ -36,6 +38,7 @@ export function ingress(platform: Working & Awaited): Middleware {
   const enqueue = createEnqueue(platform);
   const checkQuota = openQuotaGate(platform);
   const shares = new IngressShares();
+  const notes = new RejectionNotes(platform);
   return async (ctx, next) => {
     if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
@@ -57,7 +60,7 @@ export function ingress(platform: Working & Awaited): Middleware {
     }
     await requestTurns.next(account);
     shares.requests.hold(account, 1);
-    const arrival: Arrival = { ctx, path: rest || "/", enqueue, shares };
+    const arrival: Arrival = { ctx, path: rest || "/", enqueue, shares, notes };
     try {
       if (source) await handle(platform, { ...arrival, source });
       else if (connection) send(ctx, await acceptAppEvent(platform, arrival, connection));
@@ -184,12 +187,16 @@ async function enqueueRequest(
   return { response: response ?? repeated() };
 }
 
-/** Returns what decides about a request by its source's verification. */
+/** Returns what decides about a request by its source's verification, and notes what it rejects. */
 const gateOf =
-  ({ clock }: Working, { ctx }: SourceRequest, verification: SourceVerification): Gate =>
+  ({ clock }: Working, { ctx, source, notes }: SourceRequest, verification: SourceVerification): Gate =>
   request => {
     const admission = admit(verification, request, clock());
-    if (admission.rejection !== null) requestState(ctx).error = `not verified: ${admission.rejection}`;
+    const { rejection: reason } = admission;
+    if (reason !== null) {
+      requestState(ctx).error = `not verified: ${reason}`;
+      notes.rejected({ source, verification, request, reason, clientIp: clientAddress(ctx) });
+    } else if (admission.outcome === "admitted") notes.verified(source);
     return admission;
   };
 

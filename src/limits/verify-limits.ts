@@ -37,6 +37,27 @@ export const VERIFY_LIMITS = defineLimits({
     what: "ids of requests, of the last 24 hours, that a source with `drop_repeats` remembers",
     beyond: "the oldest is forgotten, and its repeat starts a run",
   },
+  rejectionsKept: {
+    value: 20,
+    unit: "count",
+    per: "source",
+    what: "requests that were not verified, of which time, reason and names of headers are shown",
+    beyond: "the oldest is left out, and is still counted",
+  },
+  rejectionsKeptMs: {
+    value: 7 * 86_400_000,
+    unit: "ms",
+    per: "source",
+    what: "how long they and their counts are kept after the last of them",
+    beyond: "they are deleted",
+  },
+  rejectingMs: {
+    value: 15 * 60_000,
+    unit: "ms",
+    per: "source",
+    what: "time in which every request is rejected until `source.rejecting` is raised",
+    beyond: "no other alert is raised until a request is verified",
+  },
   challengeChars: {
     value: KB,
     unit: "characters",

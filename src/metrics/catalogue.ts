@@ -82,6 +82,11 @@ export const CATALOGUE = {
     help: "Emissions that received an event id, by stream: emits, errors, logs",
     labels: ["stream"],
   },
+  ingress_rejected_total: {
+    kind: "counter",
+    help: "Requests for sources that were not verified, by reason; those that were let through and only reported too",
+    labels: ["reason"],
+  },
   events_dropped_total: {
     kind: "counter",
     help: "Events dropped on purpose, by reason (docs/troubleshooting.md lists the reasons)",

@@ -10,6 +10,7 @@ export const ALERT_TYPES = [
   "delivery.failed",
   "source.failing",
   "source.recovered",
+  "source.rejecting",
   "connection.broken",
   "quota.80",
   "quota.100",

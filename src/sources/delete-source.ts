@@ -125,8 +125,8 @@ async function deleteSourceData(platform: Stores & Queued, source: Source): Prom
   // Events with webhook listeners stay: a delivery of them may still be pending, or be retried.
   await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, has_webhook_listeners: false });
   await platform.eventLog.delete(source._id);
-  const { timerWaiting, timerAdmitted, arrivedIds } = platform.keys;
-  const ofSource = [timerWaiting, timerAdmitted, arrivedIds];
+  const { timerWaiting, timerAdmitted, arrivedIds, rejections, rejectionState } = platform.keys;
+  const ofSource = [timerWaiting, timerAdmitted, arrivedIds, rejections, rejectionState];
   await platform.redis.del(ofSource.map(keyOf => keyOf(source._id)));
   await Sources(platform.mongo).deleteOne({ _id: source._id });
   await platform.routing.invalidate([source.owner_id, ...accounts]);

@@ -60,6 +60,10 @@ export function redisKeys(prefix: string) {
     timerAdmitted: (sourceId: string) => tagged(sourceId, "timer-admitted"),
     /** Sorted set: hashes of the ids of verified requests for a source, by when they arrived; only if it drops repeats. */
     arrivedIds: (sourceId: string) => tagged(sourceId, "arrived-ids"),
+    /** List: the last requests for a source that were not verified, the newest first. */
+    rejections: (sourceId: string) => tagged(sourceId, "rejections"),
+    /** Hash: their number by reason, and since when there was no other request, which `rejections.ts` describes. */
+    rejectionState: (sourceId: string) => tagged(sourceId, "rejection-state"),
     /** Flag: set while the source's owner knows from a run record that its quota is used up. */
     quotaReported: (sourceId: string) => tagged(sourceId, "quota-reported"),
     /** Sorted set: sources that may have runs waiting, by the time of the newest run. */

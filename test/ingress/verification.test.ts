@@ -85,6 +85,22 @@ describe("a request for a source that verifies", () => {
     expect(await system.web.redis.exists(keys.runQueue(source.id), keys.arrivedIds(source.id))).to.equal(0);
   });
 
+  it("is shown to its owner if it was rejected, with what would have made it right", async () => {
+    const source = await deploy({ preset: "github", secrets: ["s3cr3t "] });
+    expect((await send(endpointOf(source), github("{}"))).status).to.equal(401);
+    const shown = await until(
+      async () => {
+        const rejections = await api.expect(200, "GET", `/sources/${source.id}/rejections`);
+        return rejections.last.length > 0 && rejections;
+      },
+      { what: "the rejection" },
+    );
+    expect(shown.counts).to.deep.equal({ mismatch: 1 });
+    expect(shown.last[0]).to.include({ reason: "mismatch", client_ip: "127.0.0.1", body_bytes: 2 });
+    expect(shown.last[0].hint).to.match(/blanks/);
+    expect(JSON.stringify(shown)).not.to.match(/s3cr3t|sha256=/);
+  });
+
   it("is rejected as the source says, and while it has no secret", async () => {
     const source = await deploy({ preset: "github", reject_with: 403 });
     expect((await send(endpointOf(source), github("{}"))).status).to.equal(403);

@@ -74,6 +74,11 @@ export class Sources {
     return this.#connection.send("post", "/sources/{id}/rotate_endpoint", { params: { id } }, options);
   }
 
+  /** Which requests for a source were not verified: counts by reason, and the last of them. */
+  rejections(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/sources/{id}/rejections", { params: { id } }, options);
+  }
+
   /** Deletes a source with its memory, events and subscriptions. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/sources/{id}", { params: { id } }, options);
