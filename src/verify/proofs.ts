@@ -61,7 +61,7 @@ function isSigned(
   return isSameBytes(signature, hmacOf(key.secret, pieces, digest));
 }
 
-type Piece = string | Buffer;
+export type Piece = string | Buffer;
 
 /** Returns the HMAC of these pieces one after the other, none of which is copied. */
 export function hmacOf(key: Buffer, pieces: readonly Piece[], digest: string): Buffer {
@@ -79,7 +79,7 @@ function urlsOf({ signs = [] }: VerifyRule, { request: { url } }: RequestValues)
 }
 
 /** Returns what the sender signed, if the request has all of it. */
-function contentOf(
+export function contentOf(
   rule: VerifyRule,
   values: RequestValues,
   url: string,

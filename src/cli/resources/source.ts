@@ -17,6 +17,7 @@ import {
   textOf,
 } from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
+import { sendCommand } from "./send-signed.ts";
 import { versionCommands } from "./source-version.ts";
 import { activeCommands, commandOn, type Subject, subjectCommands, thingAction } from "./subject.ts";
 
@@ -64,6 +65,7 @@ export function sourceCommands(program: Command, tools: RemoteTools): void {
       activeCommands(source, tools, SOURCE);
       versionCommands(source, tools, SOURCE);
       runCommand(source, tools);
+      sendCommand(source, tools, SOURCE);
       rotateCommand(source, tools);
     },
     delete: {

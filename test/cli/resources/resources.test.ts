@@ -1,5 +1,8 @@
 // runs-long: npm test has test/cli/walk.test.ts
 
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { raiseAlert } from "../../../src/alerts/raise.ts";
 import type { Api } from "../../support/api.ts";
@@ -103,6 +106,40 @@ describe("headwater with a server", () => {
     });
     expect(await failure("source", "rotate-endpoint", silent.id)).to.include("endpoint");
     for (const { id } of [moved, silent]) await printed("source", "delete", id, "--yes");
+  });
+
+  it("sends a source a request that is signed as a provider signs", async () => {
+    const verify = { preset: "github", secrets: ["s3cr3t"] };
+    const verifying = await api.createSource({ component_code: CODE, name: "verifying", verify });
+    const folder = await mkdtemp(join(tmpdir(), "headwater-send-"));
+    const secretFile = async (secret: string) => {
+      await writeFile(join(folder, "secret"), secret);
+      return join(folder, "secret");
+    };
+    try {
+      const right = await json(
+        "source",
+        "send",
+        "verifying",
+        "--signed",
+        "github",
+        "--secret",
+        await secretFile("s3cr3t\n"),
+      );
+      expect(right.status).to.equal(200);
+      const other = await secretFile("other");
+      const wrong = await headwater(
+        ["source", "send", verifying.id, "--signed", "github", "--secret", other],
+        env,
+      );
+      expect([wrong.code, wrong.stdout.slice(0, 4)], wrong.stderr).to.deep.equal([1, "401 "]);
+      expect(await failure("source", "send", "verifying", "--signed", "githup")).to.match(
+        /--signed.* must be one of standard-webhooks, /,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+      await printed("source", "delete", "verifying", "--yes");
+    }
   });
 
   it("disables, enables and deletes a source", async () => {
