@@ -4,26 +4,12 @@
  * secrets, and ends when the process that started it does.
  */
 
-import { createHash } from "node:crypto";
-import { open, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import { giveWayItself } from "../../fairness/niceness.ts";
-import { bundleGraph, type ComponentBundle } from "../bundle.ts";
-import { cutBundle } from "../bundle-parts.ts";
-import { codeTraits } from "../code-traits.ts";
+import { bundleGraph } from "../bundle.ts";
 import type { ModuleLoader, SourceModule } from "../load-modules.ts";
 import { readModuleGraph } from "../module-graph.ts";
-import {
-  BUNDLE_FILE,
-  type BuildOrder,
-  type BuildResult,
-  type CallMessage,
-  PACKED_FILE,
-  type PackedPart,
-  ProcessCalls,
-} from "./calls.ts";
+import { type BuildOrder, type BuildResult, type CallMessage, ProcessCalls } from "./calls.ts";
+import { writeBuilt } from "./write-built.ts";
 
 /** How often it shows that it still reads messages. */
 const ALIVE_EVERY_MS = 1000;
@@ -61,41 +47,4 @@ function remoteLoader(
         calls.call<string>("declaredRange", build, name, importerId),
     }),
   };
-}
-
-const compress = promisify(gzip);
-const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
-
-/** Writes a bundle to a folder, as it is and with gzip, and returns the rest. */
-async function writeBuilt(
-  { code, hash, modules, packages }: ComponentBundle,
-  folder: string,
-): Promise<BuildResult> {
-  const text = Buffer.from(code);
-  await writeFile(join(folder, BUNDLE_FILE), text);
-  return {
-    hash,
-    modules,
-    packages,
-    bundleHash: sha256(text),
-    bundleBytes: text.length,
-    parts: await pack(text, join(folder, PACKED_FILE)),
-    traits: codeTraits(code),
-  };
-}
-
-/** Writes each part of the text with gzip, one after the other, which together are the whole text with gzip. */
-async function pack(text: Buffer, path: string): Promise<PackedPart[]> {
-  const parts: PackedPart[] = [];
-  const file = await open(path, "w");
-  try {
-    for (const part of cutBundle(text)) {
-      const packed = await compress(part);
-      await file.appendFile(packed);
-      parts.push({ hash: sha256(part), bytes: packed.length });
-    }
-  } finally {
-    await file.close();
-  }
-  return parts;
 }

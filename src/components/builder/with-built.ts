@@ -69,7 +69,7 @@ export async function withBuilt<T>(
         const message = "the component could not be built, for lack of memory or time";
         throw new AppError("unavailable", message, { cause: error, retryAfterMs: RETRY_MS });
       });
-    return result && (await use(builtOf(result, folder.path)));
+    return result && (await use(builtIn(folder.path, result)));
   } finally {
     await folder.close();
   }
@@ -105,7 +105,8 @@ const callbacksOf = (loader: ModuleLoader, { account, goesOn }: BuildOptions): B
   mayInstall: () => countInstallation(account ?? LOCAL_ACCOUNT),
 });
 
-function builtOf({ bundleHash, bundleBytes, traits, ...result }: BuildResult, folder: string): Built {
+/** Returns what was built into a folder. */
+export function builtIn(folder: string, { bundleHash, bundleBytes, traits, ...result }: BuildResult): Built {
   const path = join(folder, BUNDLE_FILE);
   return {
     ...result,
