@@ -37,6 +37,7 @@ const ORDER = [
   "props",
   "connections",
   "components",
+  "gallery",
   "functions",
   "issues",
   "webhooks",

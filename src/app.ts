@@ -27,6 +27,7 @@ import { deliveryRoutes } from "./deliveries/routes.ts";
 import { actionRoutes } from "./destinations/action/routes.ts";
 import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
+import { galleryRoutes } from "./gallery/routes.ts";
 import { trustProxy } from "./http/client-address.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -72,6 +73,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...trialRoutes,
   ...configureRoutes,
+  ...galleryRoutes,
   ...connectionRoutes,
   ...additionalPropsRoutes,
   ...sourceRoutes,

@@ -128,6 +128,8 @@ const Environment = Type.Object({
   WORKER_SHARDS: Type.String({ default: "" }),
   /** How often the reconciler compares stored state with the queues, and how old pending work must be to count as lost. */
   SWEEP_EVERY: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
+  /** Whether the components that come with a release are published and shown (docs/gallery.md). */
+  GALLERY: Type.String({ pattern: oneOf("on", "off"), default: "on" }),
   CACHE_DIR: Type.String({ default: "" }),
   /** A file of npm settings for component packages, such as the token of a private registry. */
   PACKAGES_NPMRC: Type.String({ default: "" }),
@@ -347,6 +349,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     workerShards: env.WORKER_SHARDS ? frozen(splitList(env.WORKER_SHARDS).map(Number)) : undefined,
     stalledAfterMs: timeouts.stalled,
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
+    gallery: env.GALLERY === "on",
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
     tracing: Object.freeze({

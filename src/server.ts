@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, readConfig } from "./config.ts";
+import { publishGallery } from "./gallery/publish-gallery.ts";
+import { readShipped } from "./gallery/shipped.ts";
 import { createBoundedServer } from "./http/bounded-server.ts";
 import { collectWhenIdle } from "./lib/collect-when-idle.ts";
 import { exitCodeOf } from "./lib/errors.ts";
@@ -48,6 +50,16 @@ export async function startWeb(
   };
 }
 
+/** Requests need not wait for it: what is not published yet has no id in the gallery. */
+async function publishInBackground(platform: Platform): Promise<void> {
+  try {
+    const published = await publishGallery(platform, await readShipped());
+    if (published > 0) platform.log.info({ published }, "components of the gallery published");
+  } catch (error) {
+    platform.log.warn({ err: error }, "the gallery could not be published; the next start does it");
+  }
+}
+
 async function main(): Promise<void> {
   let config: Config;
   let platform: Platform;
@@ -65,6 +77,7 @@ async function main(): Promise<void> {
     const web = await startWeb(platform);
     platform.log.info({ port: web.port, url: config.publicUrl }, "ready");
     process.send?.("ready");
+    if (config.gallery) void publishInBackground(platform);
     collectWhenIdle();
     onShutdown(platform.log, async () => {
       await web.close();

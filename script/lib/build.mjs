@@ -14,18 +14,20 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./commands.mjs";
 import { buildDashboard } from "./dashboard.mjs";
+import { buildGallery } from "./gallery.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 const COMPILED = ["src", "workers"];
 /** The command line uses it. */
 const CLIENT = "clients/typescript/src";
-const SOURCES = [...COMPILED, CLIENT, "dashboard"];
+const SOURCES = [...COMPILED, CLIENT, "dashboard", "gallery"];
 const SETTINGS = [
   "tsconfig.json",
   "tsconfig.build.json",
   "package-lock.json",
   "script/lib/build.mjs",
   "script/lib/dashboard.mjs",
+  "script/lib/gallery.mjs",
 ];
 /** Copied as sources: the sandbox's prelude is bundled from them, and from what they import. */
 const VERBATIM = [
@@ -47,6 +49,7 @@ export async function buildIfStale({ root, say, signal }) {
     await bundlePackages(root, fresh);
     await bundlePrelude(fresh);
     await buildDashboard(root, join(fresh, "dashboard"));
+    await buildGallery(root, fresh);
     writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
   } finally {

@@ -100,11 +100,7 @@ export async function bundleGraph(
 ): Promise<ComponentBundle> {
   const account = options.account ?? LOCAL_ACCOUNT;
   const requests = packageRequests(graph);
-  const bundled = {
-    source: graph.entry.source.text,
-    hash: graph.hash,
-    modules: [...graph.modules.values()].map(module => module.id),
-  };
+  const bundled = factsOf(graph);
   if (requests.length === 0) {
     return { ...bundled, code: await link(graph, null, loader, account), packages: {} };
   }
@@ -116,6 +112,27 @@ export async function bundleGraph(
     packages: installed.versions,
   }));
 }
+
+/**
+ * Does the same for code of this release, with packages that are installed in the `node_modules` of `folder` (a real path) in
+ * exactly the versions that the code asks for: it neither runs npm nor needs a network.
+ */
+export async function bundleInstalled(loader: ModuleLoader, folder: string): Promise<ComponentBundle> {
+  const graph = await readModuleGraph(loader);
+  const packages = Object.fromEntries(packageRequests(graph).map(({ name, range }) => [name, range]));
+  const installed = { folder, folderOf: ({ name }: PackageRequest) => name, versions: packages };
+  const code = await withKnownPackages(folder, known =>
+    link(graph, { installed, known }, loader, LOCAL_ACCOUNT),
+  );
+  return { ...factsOf(graph), code, packages };
+}
+
+/** Returns what is known of a bundle before it is made. */
+const factsOf = (graph: ModuleGraph) => ({
+  source: graph.entry.source.text,
+  hash: graph.hash,
+  modules: [...graph.modules.values()].map(module => module.id),
+});
 
 function packageRequests(graph: ModuleGraph): PackageRequest[] {
   return [...graph.modules.values()].flatMap(({ source, imports }) =>

@@ -177,15 +177,23 @@ export async function publishComponent(platform: Stores, id: string): Promise<Co
       fields: [{ in: "component", path: "key", message: "is required" }],
     });
   }
-  const other = await Components(platform.mongo)
-    .findOne({ key, published: true, owner_id: { $ne: owner_id } }, { owner_id: 1 })
-    .lean();
+  const other = await publishedByOther(platform, key, owner_id);
   if (other) {
     const message = `${key} is published as ${other._id} of ${other.owner_id}, and ${id} belongs to ${owner_id}`;
     throw new AppError("conflict", `${message}: unpublish the first, or use another key`);
   }
   return setPublished(platform, component, true);
 }
+
+/** Returns a component that another account has published under the key, or null. */
+export const publishedByOther = (
+  { mongo }: Pick<Stores, "mongo">,
+  key: string,
+  ownerId: string,
+): Promise<Pick<Component, "_id" | "owner_id"> | null> =>
+  Components(mongo)
+    .findOne({ key, published: true, owner_id: { $ne: ownerId } }, { owner_id: 1 })
+    .lean();
 
 /** Takes a published component back to its owner; what is deployed with it goes on. Throws `not-found`. */
 export const unpublishComponent = async (platform: Stores, id: string): Promise<Component> =>

@@ -7,11 +7,12 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Component, type ComponentRow, Components } from "../models/component.ts";
-import type { Calling } from "../platform.ts";
+import { type Component, type ComponentRow, Components, GALLERY_OWNER } from "../models/component.ts";
+import type { Calling, Stores } from "../platform.ts";
+import type { ComponentDescription } from "../sandbox/protocol.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { type Built, withBuilt } from "./builder/with-built.ts";
-import { isAction } from "./code-traits.ts";
+import { type CodeTraits, isAction } from "./code-traits.ts";
 import { type Deployer, findComponentToRun } from "./components.ts";
 import { describeComponent } from "./describe.ts";
 import { CODE_SOURCES, type GivenCode, loaderOf } from "./given-files.ts";
@@ -111,9 +112,30 @@ async function describeAndStore(
       onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
     }),
   );
-  const now = unixSeconds(platform.clock());
-  const component: Component = {
-    _id: newId("sc", platform.clock()),
+  const component = newComponent(platform, { ownerId, userId }, built, {
+    ...{ code, url, description, traits: { usesRespond, addsSlash } },
+  });
+  try {
+    await storeComponent(platform, component, built, given);
+    return component;
+  } catch (error) {
+    const winner = isDuplicateKey(error) ? await sameCode(platform, ownerId, built.hash) : null;
+    if (!winner) throw error;
+    return winner;
+  }
+}
+
+/** Returns the document of a component that was built and described; nothing of it is published. */
+export function newComponent(
+  { clock }: Pick<Stores, "clock">,
+  { ownerId, userId }: Saver,
+  built: Pick<Built, "hash" | "packages"> & { bundle: { hash: string } },
+  given: { code: string; url: string | null; description: ComponentDescription; traits: CodeTraits },
+): Component {
+  const { code, url, description, traits } = given;
+  const now = unixSeconds(clock());
+  return {
+    _id: newId("sc", clock()),
     owner_id: ownerId,
     user_id: userId,
     code,
@@ -125,29 +147,27 @@ async function describeAndStore(
     version: description.version,
     description,
     packages: built.packages,
-    uses_respond: usesRespond,
-    adds_slash: addsSlash,
+    uses_respond: traits.usesRespond,
+    adds_slash: traits.addsSlash,
     published: false,
     used_at_ms: null,
     created_at: now,
     updated_at: now,
   };
-  try {
-    await store(platform, given ? { ...component, files: await packFiles(given) } : component, built);
-    return component;
-  } catch (error) {
-    const winner = isDuplicateKey(error) ? await sameCode(platform, ownerId, built.hash) : null;
-    if (!winner) throw error;
-    return winner;
-  }
 }
 
-/** Stores component and bundle, both or neither. */
-async function store({ mongo }: Calling, component: ComponentRow, built: Built): Promise<void> {
+/** Stores component and bundle, both or neither, with the component's files if it has several. */
+export async function storeComponent(
+  { mongo }: Pick<Stores, "mongo">,
+  component: Component,
+  built: Built,
+  given: GivenFiles | null,
+): Promise<void> {
+  const row: ComponentRow = given ? { ...component, files: await packFiles(given) } : component;
   const form = await formOfBundles(mongo);
   await transaction(mongo, async session => {
     await storeBundle(mongo, session, built, form);
-    await Components(mongo).insertMany([component], { session });
+    await Components(mongo).insertMany([row], { session });
   });
 }
 
@@ -177,14 +197,15 @@ export const namesComponent = (input: ComponentInput): boolean =>
 
 /**
  * True if the request names a component, by its id or key, that is another one than before. To send code is to edit one's
- * own: who may edit it can read the secrets that it gets (docs/rest-api.md#secrets-and-updates).
+ * own: who may edit it can read the secrets that it gets (docs/rest-api.md#secrets-and-updates). Another version of what the
+ * gallery has under a key is not another component: both came with a release.
  */
-export const isReplaced = (
-  input: ComponentInput,
-  component: Component,
-  beforeId: string | undefined,
-): boolean =>
-  (input.component_id ?? input.key) !== undefined && beforeId !== undefined && component._id !== beforeId;
+export const isReplaced = (input: ComponentInput, component: Component, before: Component): boolean =>
+  (input.component_id ?? input.key) !== undefined &&
+  component._id !== before._id &&
+  !(isOfGallery(component) && isOfGallery(before) && component.key === before.key);
+
+const isOfGallery = ({ owner_id }: Component): boolean => owner_id === GALLERY_OWNER;
 
 /**
  * Finds or saves the component that a request names: by id, else by key, else by its code (`saveComponent`). What an organization

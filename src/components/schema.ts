@@ -54,7 +54,7 @@ export const ComponentSchema = Type.Object(
     }),
     owner_id: Type.String({
       description:
-        "Its owner: a user or an organization; `registry` for one that the operator published from files.",
+        "Its owner: a user or an organization; `registry` for one that the operator published from files, `headwater` for one of the gallery.",
     }),
     published: Type.Boolean({ description: "True if every account can use it, by its key too." }),
     created_at: Type.Integer(),

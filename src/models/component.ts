@@ -2,6 +2,9 @@ import { Schema } from "mongoose";
 import type { ComponentDescription } from "../sandbox/protocol.ts";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
+/** Owner of the gallery's components, which come with each release. It is not an account, so no user can change or delete them. */
+export const GALLERY_OWNER = "headwater";
+
 export interface Component {
   _id: string;
   owner_id: string;

@@ -76,10 +76,8 @@ export async function prepareSource(
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input, "source");
   const isOwnCode = isRestored && component.owner_id === before?.owner_id;
-  const old = before && {
-    ...(await openSource(platform, before)),
-    isReplaced: !isOwnCode && isReplaced(input, component, before.component_id),
-  };
+  const opened = before && (await openSource(platform, before));
+  const old = opened && { ...opened, isReplaced: !isOwnCode && isReplaced(input, component, opened.component) };
   const own = component.description.props;
   const configured = input.configured_props ?? {};
   const keepsComponent = before?.component_id === component._id;
@@ -168,13 +166,14 @@ export async function existingComponent(platform: Stores, source: Source): Promi
 
 /** What a source has before an update. */
 interface Before extends PropsOfSource {
+  component: Component;
   values: StoredProps;
 }
 
 async function openSource(platform: Calling, source: Source): Promise<Before> {
   const component = await existingComponent(platform, source);
   const values = JSON.parse(platform.secrets.open(source.configured_props));
-  return { ...propsOfSource(platform, component, source), values };
+  return { ...propsOfSource(platform, component, source), component, values };
 }
 
 /** Returns what a source is configured with, for its form. Throws `not-found` if its component is gone. */

@@ -108,9 +108,10 @@ async function pathValue(world: World, route: AnyRoute, owner: Owner, name: stri
   if (access.kind === "member" && name === "org_id" && owner.orgId) return owner.orgId;
   if (access.kind === "member" && name === "user_id") return await newMember(world, owner);
   if (access.kind === "member" && name === "id") return await newInvitation(world, owner, "new@example.test");
-  // What the path names is not a resource: an event of the emitter in the query, or the first version of a source.
+  // What the path names is not a resource: an event of the emitter in the query, the first version of a source, or what came
+  // with the release.
   const example = (route.example?.params as Record<string, string> | undefined)?.[name];
-  if ((access.kind === "owner" || access.kind === "resource") && example) return example;
+  if (["owner", "caller", "resource"].includes(access.kind) && example) return example;
   throw new Error(`${route.id}: nothing fills {${name}}; see exampleRequest in test/contract/requests.ts`);
 }
 

@@ -10,6 +10,7 @@ import { Components } from "./resources/components.ts";
 import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
+import { Gallery } from "./resources/gallery.ts";
 import { Issues } from "./resources/issues.ts";
 import { Organizations } from "./resources/organizations.ts";
 import { Sources } from "./resources/sources.ts";
@@ -33,6 +34,7 @@ import type {
  */
 export class Headwater {
   readonly components: Components;
+  readonly gallery: Gallery;
   readonly sources: Sources;
   readonly webhooks: Webhooks;
   readonly destinations: Destinations;
@@ -48,6 +50,7 @@ export class Headwater {
   constructor(options: HeadwaterOptions) {
     this.#connection = new Connection(options);
     this.components = new Components(this.#connection);
+    this.gallery = new Gallery(this.#connection);
     this.sources = new Sources(this.#connection);
     this.webhooks = new Webhooks(this.#connection);
     this.destinations = new Destinations(this.#connection);

@@ -44,7 +44,7 @@ export async function configureAction(
       current && {
         values: before.configured_props,
         props: propsBefore(before, current),
-        isReplaced: isReplaced(input, component, current._id),
+        isReplaced: isReplaced(input, component, current),
       };
     const keepsComponent = current?._id === component._id;
     const dynamic = await chooseDynamicProps(platform, deployer.owner, component, {

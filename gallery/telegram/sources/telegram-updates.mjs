@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { jsonOf, send } from "../../lib/http.mjs";
+import { isSame } from "../../lib/signatures.mjs";
+
+const TYPES = [
+  ...["message", "edited_message", "channel_post", "edited_channel_post", "inline_query", "callback_query"],
+  ...[
+    "shipping_query",
+    "pre_checkout_query",
+    "poll",
+    "poll_answer",
+    "my_chat_member",
+    "chat_member",
+    "chat_join_request",
+  ],
+];
+
+export default {
+  key: "headwater-telegram-updates",
+  name: "Telegram bot updates",
+  version: "1.0.0",
+  type: "source",
+  description: "Emits the messages and other updates of a Telegram bot, where it is registered by itself.",
+  dedupe: "unique",
+  props: {
+    http: { type: "$.interface.http", label: "Address", customResponse: true },
+    db: "$.service.db",
+    token: {
+      type: "string",
+      label: "Token of the bot",
+      description: "As @BotFather shows it.",
+      secret: true,
+    },
+    types: { type: "string[]", label: "Updates", options: TYPES, default: ["message", "callback_query"] },
+    api: {
+      type: "string",
+      label: "Address of Telegram's API",
+      hidden: true,
+      default: "https://api.telegram.org",
+    },
+  },
+  hooks: {
+    /** A bot has one address: one that is in use elsewhere is not taken away from there. */
+    async activate() {
+      const url = this.http.endpoint;
+      const before = await this.ask("getWebhookInfo");
+      if (before.url && before.url !== url) {
+        throw new Error(
+          `the bot sends its updates to ${new URL(before.url).host} already: end that first, by deleteWebhook`,
+        );
+      }
+      const secret_token = randomBytes(32).toString("hex");
+      await this.ask("setWebhook", { url, secret_token, allowed_updates: this.types });
+      this.db.set("hook", { url, secret: secret_token });
+    },
+    async deactivate() {
+      const hook = this.db.get("hook");
+      if (!hook) return;
+      const { url } = await this.ask("getWebhookInfo");
+      if (url === hook.url) await this.ask("deleteWebhook");
+      this.db.set("hook", undefined);
+    },
+  },
+  methods: {
+    async ask(method, body = {}) {
+      const response = await send(`${this.api}/bot${this.token}/${method}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        isAnyStatus: true,
+      });
+      // The address has the token.
+      const { ok, result, description } = jsonOf({ ...response, url: `${this.api}/${method}` });
+      if (ok) return result;
+      throw Object.assign(new Error(`Telegram's ${method} said: ${description}`), {
+        status: response.status,
+      });
+    },
+    respond(status, message) {
+      this.http.respond({ status, headers: { "content-type": "application/json" }, body: { message } });
+    },
+  },
+  run(event) {
+    const secret = this.db.get("hook")?.secret;
+    if (secret === undefined || !isSame(event.headers["x-telegram-bot-api-secret-token"], secret)) {
+      return this.respond(401, "the secret token does not match");
+    }
+    this.respond(200, "accepted");
+    const { update_id, ...update } = event.body;
+    const [type, content] = Object.entries(update)[0] ?? ["update", {}];
+    const from = content.from?.username ?? content.chat?.title ?? content.from?.first_name;
+    const summary = [type, from && `of ${from}`, content.text ?? content.data].filter(Boolean).join(" ");
+    this.$emit(event.body, {
+      id: String(update_id),
+      summary,
+      ts: content.date ? 1000 * content.date : Date.now(),
+    });
+  },
+  sampleEmit: {
+    update_id: 10_000,
+    message: {
+      message_id: 1365,
+      date: 1_441_645_532,
+      chat: { id: 1_111_111, type: "private", first_name: "Ada" },
+      from: { id: 1_111_111, is_bot: false, first_name: "Ada" },
+      text: "/start",
+    },
+  },
+};

@@ -1,0 +1,89 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { folderOfBundle, readShipped, type ShippedComponent } from "../../src/gallery/shipped.ts";
+import { actionPropsFor, configureActionProps } from "../../src/props/action-props.ts";
+import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
+import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/memory.ts";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { CallResult, ComponentCall, Emit } from "../../src/sandbox/protocol.ts";
+
+/** Returns a component of the gallery as the build wrote it, by its key. */
+export async function shipped(key: string): Promise<ShippedComponent> {
+  const { components } = await readShipped();
+  const found = components.find(one => one.key === key);
+  if (!found) throw new Error(`the gallery has no ${key}: npm run build`);
+  return found;
+}
+
+/** Returns its bundle as sandboxes load it. */
+export const bundleOf = async (component: ShippedComponent) => ({
+  code: await readFile(join(folderOfBundle(component), "component.mjs"), "utf8"),
+  hash: component.built.bundleHash,
+});
+
+/** A deployed source, as far as the sandbox and dedupe know of it. */
+export interface ShippedSource {
+  /** Calls it with the state that the last call left, and returns what is emitted; `failed` is what it threw. */
+  call(call: ComponentCall, event?: unknown): Promise<{ emits: Emit[]; failed: string | null }>;
+  run(event?: unknown): Promise<{ emits: Emit[]; failed: string | null }>;
+  /** The events of a run that must not fail. */
+  events(event?: unknown): Promise<unknown[]>;
+  db(): Record<string, unknown>;
+  /** Continues with other props, as an update of the source does. */
+  configure(configured: Record<string, unknown>): void;
+}
+
+/** Opens a source of the gallery in a real sandbox; its db and its dedupe are kept as they are between runs. */
+export async function openSource(
+  sandboxes: Sandboxes,
+  key: string,
+  configured: Record<string, unknown> = {},
+): Promise<ShippedSource> {
+  const component = await shipped(key);
+  const bundle = await bundleOf(component);
+  const { props, dedupe: strategy } = component.description;
+  const valuesOf = (given: Record<string, unknown>) =>
+    propValuesForRun(props, configureProps(props, given), { endpointUrl: "http://127.0.0.1/in/x" });
+  let values = valuesOf(configured);
+  let db: Record<string, unknown> = {};
+  let memory: DedupeMemory = {};
+  const call = async (what: ComponentCall, event: unknown = {}) => {
+    const result = await sandboxes.call(`${key}:test`, bundle, { call: what, event, props: values, db });
+    db = result.db ?? db;
+    const deduped = dedupe(strategy, memory, inOrder(result.emits));
+    memory = JSON.parse(JSON.stringify(deduped.memory));
+    return { emits: deduped.kept, failed: result.error?.message ?? null };
+  };
+  const run = (event?: unknown) => call("run", event);
+  return {
+    call,
+    run,
+    async events(event) {
+      const { emits, failed } = await run(event);
+      if (failed !== null) throw new Error(failed);
+      return emits.map(one => one.event);
+    },
+    db: () => db,
+    configure: given => {
+      values = valuesOf(given);
+    },
+  };
+}
+
+/** Runs an action of the gallery once in a real sandbox, with its templates filled in. */
+export async function runAction(
+  sandboxes: Sandboxes,
+  key: string,
+  configured: Record<string, unknown>,
+  event: unknown,
+): Promise<Pick<CallResult, "emits"> & { failed: string | null }> {
+  const component = await shipped(key);
+  const { props } = component.description;
+  const context = { id: "dlv_0CjBAEdF3kWq9RtZ", event_id: "1-0" };
+  const stored = actionPropsFor(props, configureActionProps(props, configured), { event, context });
+  const values = propValuesForRun(props, stored, { endpointUrl: null });
+  const result = await sandboxes.call(`${key}:test`, await bundleOf(component), {
+    ...{ call: "action", event: { event, context }, props: values, db: {} },
+  });
+  return { emits: result.emits, failed: result.error?.message ?? null };
+}
