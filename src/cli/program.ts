@@ -34,6 +34,7 @@ import { savedComponentCommands } from "./resources/component.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
 import { destinationCommands } from "./resources/destination.ts";
+import { galleryCommands } from "./resources/gallery.ts";
 import { issueCommands } from "./resources/issue.ts";
 import { invitationCommands, memberCommands } from "./resources/member.ts";
 import { sourceCommands } from "./resources/source.ts";
@@ -146,6 +147,7 @@ export function createProgram(): Command {
   connectionCommands(program, tools);
   memberCommands(program, tools);
   invitationCommands(program, tools);
+  galleryCommands(program, tools);
   publishComponentCommands(savedComponentCommands(program, tools), run);
   publishCommand(program, tools);
   searchCommand(program, tools);

@@ -40,13 +40,13 @@ interface Labels {
 export async function deploySource(
   client: Headwater,
   component: SavedComponent,
-  code: CodeBody,
+  code: CodeBody | GalleryBody,
   props: Record<string, unknown>,
   { name = slugOf(component.name), comment }: Labels,
 ): Promise<Deployed> {
   const existing = await findOwnSource(client, slugOf(name));
   const body = { configured_props: props, ...(comment !== undefined && { comment }) };
-  // With the code, and not by its id: the source's own code is edited, and its secrets stay.
+  // With the code, and not by its id: the source's own code is edited, and its secrets stay. So they do with the gallery's next version.
   const source = existing
     ? await client.sources.update(existing.id, { ...code, ...body })
     : await client.sources.create({ component_id: component.id, name, ...body });
@@ -73,7 +73,10 @@ function interfacesOf({ configurable_props }: SavedComponent, values: Record<str
 /** The fields of a request that have a component's code. */
 export type CodeBody = { component_url: string } | { component_code: string } | GivenFiles;
 
-/** A component saved in the caller's account. */
+/** The field of a request that names a component of the gallery. */
+type GalleryBody = { component_id: string };
+
+/** A component saved in the caller's account, or one of the gallery. */
 export type SavedComponent = Pick<Schemas["Component"], "id" | "name" | "configurable_props">;
 
 /**
@@ -121,7 +124,7 @@ async function findOwnAction(client: Headwater, name: string): Promise<Schemas["
 export async function deployAction(
   client: Headwater,
   component: SavedComponent,
-  code: CodeBody,
+  code: CodeBody | GalleryBody,
   props: Record<string, unknown>,
   { name = component.name }: Labels,
 ): Promise<DeployedAction> {
