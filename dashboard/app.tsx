@@ -26,6 +26,7 @@ const more = (name: keyof typeof import("./screens/more")) =>
 const Shortcuts = shortcutsWith(async () => (await import("./screens/more")).Palette);
 
 const AuditLog = more("AuditLog");
+const Gallery = more("Gallery");
 const Issues = more("Issues");
 const Keys = more("Keys");
 const Sessions = more("Sessions");
@@ -99,6 +100,7 @@ function Screens() {
       <Route path={`${BASE}/runs/:id`} component={Run} />
       <Route path={`${BASE}/components/:id?`} component={Components} />
       <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
+      <Route path={`${BASE}/gallery/:key?`} component={Gallery} />
       <Route path={`${BASE}/connections`} component={Connections} />
       <Route path={`${BASE}/workflows`} component={Workflows} />
       <Route path={`${BASE}/webhooks`} component={Webhooks} />

@@ -43,7 +43,7 @@ function ComponentList() {
       actions={
         <>
           <Button changes onClick={() => setFinding(true)}>By key or address …</Button>
-          <LinkButton changes href={to("/sources/new")} kind="primary" icon="plus">
+          <LinkButton changes href={to("/gallery")} kind="primary" icon="plus">
             New source
           </LinkButton>
         </>

@@ -39,7 +39,8 @@ export function DeployComponent() {
   );
 }
 
-function DeployForm({ component }: { component: Component }) {
+/** The form of a new source or action. */
+export function DeployForm({ component }: { component: Component }) {
   const { route } = useLocation();
   const [name, setName] = useState("");
   const [isSilent, setSilent] = useState(false);

@@ -14,6 +14,7 @@ export { Destination } from "./destination";
 export { Destinations } from "./destinations";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
+export { Gallery } from "./gallery";
 export { Help } from "./help";
 export { Issues } from "./issues";
 export { Keys } from "./keys";

@@ -49,7 +49,7 @@ export function Overview() {
               Watch a first event
             </LinkButton>
           )}
-          <LinkButton changes href={to("/sources/new")} kind="primary" icon="plus">
+          <LinkButton changes href={to("/gallery")} kind="primary" icon="plus">
             New source
           </LinkButton>
         </>

@@ -25,7 +25,8 @@ interface Choice {
 
 /** What is found by its title besides the screens of the navigation. */
 const MORE: [title: string, address: string, icon: IconName][] = [
-  ["New source", "/sources/new", "plus"],
+  ["New source: the gallery", "/gallery", "plus"],
+  ["New source: write it", "/sources/new", "code"],
   ["Failed deliveries", "/deliveries?state=failed", "send"],
   ["Past replays", "/replays", "refresh"],
 ];

@@ -17,6 +17,7 @@ import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
 import { DeleteQuestion } from "./delete-question";
+import { GalleryUpdate } from "./gallery-update";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propFaults, propLabel } from "./prop-form";
 
@@ -66,6 +67,7 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
   const labelOf = (name: string) => propLabel(made.props, name);
   return (
     <div class="stack">
+      {component.data && <GalleryUpdate component={component.data} resource={resource} />}
       <Card title="Configuration">
         <Form onSend={save}>
           <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />

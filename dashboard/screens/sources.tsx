@@ -36,7 +36,7 @@ export function Sources() {
       title="Sources"
       about="Component code that runs on a timer, an HTTP request or another event, and emits events."
       actions={
-        <LinkButton changes href={to("/sources/new")} kind="primary" icon="plus">
+        <LinkButton changes href={to("/gallery")} kind="primary" icon="plus">
           New source
         </LinkButton>
       }
@@ -62,6 +62,9 @@ export function Sources() {
               <LinkButton changes href={to("/start")} kind="primary" icon="play">
                 Watch a first event
               </LinkButton>
+                <LinkButton changes href={to("/gallery")}>
+                  Choose a ready-made one
+                </LinkButton>
               <LinkButton changes href={to("/sources/new")}>
                 Write one here
               </LinkButton>

@@ -75,6 +75,7 @@ const SCREENS: Record<string, ToPath> = {
   sources: () => "/sources",
   "sources that no filter fits": () => "/sources?q=nothing+has+this+name",
   "a new source": () => "/sources/new",
+  "the gallery": () => "/gallery",
   "a source": ({ source }) => `/sources/${source}`,
   "the runs of a source": ({ source }) => `/sources/${source}/runs`,
   "the logs of a source": ({ source }) => `/sources/${source}/logs`,

@@ -3,6 +3,8 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { raiseAlert } from "../../src/alerts/raise.ts";
+import { publishGallery } from "../../src/gallery/publish-gallery.ts";
+import { readShipped } from "../../src/gallery/shipped.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -118,12 +120,15 @@ describe("every screen of the dashboard", function () {
       message: `every attempt to deliver to webhook "<b>Billing</b>" (${webhook.id}) has failed`,
     });
     await until(async () => (await api.expect(200, "GET", "/users/me/$alerts/event_summaries")).length > 0);
+    await publishGallery(system.web, await readShipped());
     Object.assign(paths, {
       overview: "",
       start: "/start",
       sources: "/sources",
       "sources-none": "/sources?q=nothing+has+this+name",
       "source-new": "/sources/new",
+      gallery: "/gallery",
+      "gallery-entry": "/gallery/headwater-http-poll",
       source: `/sources/${source.id}`,
       "source-runs": `/sources/${source.id}/runs`,
       "source-logs": `/sources/${source.id}/logs`,

@@ -123,6 +123,7 @@ const SCREENS: Screen[] = [
     nothingYet: { title: "No components yet", command: /\/v1\/components'/ },
   },
   { name: "the audit log", path: () => "/audit-log", filter: "actor_id=headwater" },
+  { name: "the gallery", path: () => "/gallery" },
   { name: "usage", path: () => "/usage" },
   { name: "API keys", path: () => "/keys" },
   { name: "sessions", path: () => "/sessions" },

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { publishGallery } from "../../src/gallery/publish-gallery.ts";
+import { readShipped } from "../../src/gallery/shipped.ts";
+import { Components } from "../../src/models/component.ts";
+import type { Api } from "../support/api.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import {
+  browserOrSkip,
+  keepScreenshot,
+  openTab,
+  seriousFindings,
+  settled,
+  signIn,
+  type Tab,
+} from "./signed-in.ts";
+
+const FEED = `<rss version="2.0"><channel><title>News</title><item><title>An entry</title><guid>1</guid></item></channel></rss>`;
+
+describe("the gallery of the dashboard", () => {
+  let browser: Browser;
+  let system: System;
+  let api: Api;
+  let site: Receiver;
+  let tab: Tab;
+
+  before(async function () {
+    browser = await browserOrSkip(this);
+    system = await startSystem({ SANDBOX_EGRESS_ALLOW: "127.0.0.0/8" });
+    api = await system.user();
+    site = await startReceiver({ status: 200, body: FEED });
+    await publishGallery(system.web, await readShipped());
+    tab = await openTab(browser, system);
+    await signIn(tab, api);
+  });
+  after(async () => {
+    await browser?.close();
+    await site?.close();
+    await system?.stop();
+  });
+
+  it("leads from New source over a card to a deployed feed, in three clicks", async () => {
+    const { page } = tab;
+    await tab.open("/sources");
+    await page.getByRole("link", { name: "New source" }).click();
+    await page.getByRole("heading", { name: "Gallery" }).waitFor();
+    await settled(page);
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "gallery");
+    await page.getByRole("link", { name: "New entry in a feed" }).click();
+    await page.getByLabel("Feeds").waitFor();
+    await settled(page);
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "gallery-feed");
+    await page.getByLabel("Feeds").fill(`${site.url}/feed.xml`);
+    await page.getByRole("button", { name: "Deploy" }).click();
+    await page.waitForURL(/\/sources\/dc_/);
+    const [source] = await api.expect(200, "GET", "/users/me/sources");
+    expect(source.configured_props.urls).to.deep.equal([`${site.url}/feed.xml`]);
+    expect(site.requests).to.have.length(1);
+    expect(tab.problems).to.deep.equal([]);
+  });
+
+  it("finds cards by what they do, by category and by what they need", async () => {
+    const { page } = tab;
+    const cards = page.getByRole("main").getByRole("listitem").getByRole("heading");
+    await tab.open("/gallery?q=slack");
+    await page.getByRole("link", { name: "Slack message" }).waitFor();
+    expect(await cards.allTextContents()).to.deep.equal(["Slack message"]);
+    await tab.open("/gallery?account=none&type=action");
+    await page.getByRole("link", { name: "HTTP request" }).waitFor();
+    expect(await cards.allTextContents()).to.deep.equal(["HTTP request"]);
+    await tab.open("/gallery?q=nothing-like-this");
+    await page.getByText("Nothing matches").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByRole("link", { name: "New entry in a feed" }).waitFor();
+  });
+
+  it("offers a later version with what is new in it, and updates when it is told to", async () => {
+    const { page } = tab;
+    const components = Components(system.web.mongo);
+    const row = await components.findOne({ key: "headwater-schedule" }).lean();
+    if (!row) throw new Error("not published");
+    const older = { ...row, _id: "sc_0000000000000000", code_hash: "0", version: "0.9.0" };
+    await components.insertOne(older);
+    const source = await api.createSource({ component_id: older._id });
+    await tab.open(`/sources/${source.id}/settings`);
+    await page.getByText("Version 1.0.0 of Schedule is available; this source runs 0.9.0.").waitFor();
+    await keepScreenshot(page, "gallery-update");
+    await page.getByRole("button", { name: "Update", exact: true }).click();
+    await page.getByText("Updated to 1.0.0.").waitFor();
+    expect((await api.expect(200, "GET", `/sources/${source.id}`)).component_id).to.equal(row._id);
+    expect(await page.getByText("is available").count()).to.equal(0);
+  });
+});
