@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { version } from "../lib/versions.ts";
 import { applyCommand } from "./apply/command.ts";
 import { auditCommand } from "./audit.ts";
+import { authoringCommands } from "./authoring/command.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
 import { actionCommands, deployCommand } from "./deploy/command.ts";
@@ -148,7 +149,9 @@ export function createProgram(): Command {
   memberCommands(program, tools);
   invitationCommands(program, tools);
   galleryCommands(program, tools);
-  publishComponentCommands(savedComponentCommands(program, tools), run);
+  const component = savedComponentCommands(program, tools);
+  authoringCommands(component, tools);
+  publishComponentCommands(component, run);
   publishCommand(program, tools);
   searchCommand(program, tools);
   auditCommand(program, tools);

@@ -9,7 +9,7 @@ import { importLocation } from "./computed-imports.ts";
 import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { type KnownPackages, withKnownPackages } from "./known-packages.ts";
 import type { ModuleLoader } from "./load-modules.ts";
-import { type ModuleGraph, readModuleGraph } from "./module-graph.ts";
+import { isOwnFile, type ModuleGraph, readModuleGraph } from "./module-graph.ts";
 import { formatMessage, inSource } from "./normalize-module.ts";
 import {
   type InstalledPackages,
@@ -131,7 +131,7 @@ export async function bundleInstalled(loader: ModuleLoader, folder: string): Pro
 const factsOf = (graph: ModuleGraph) => ({
   source: graph.entry.source.text,
   hash: graph.hash,
-  modules: [...graph.modules.values()].map(module => module.id),
+  modules: [...graph.modules.values()].filter(isOwnFile).map(module => module.id),
 });
 
 function packageRequests(graph: ModuleGraph): PackageRequest[] {

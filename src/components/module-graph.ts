@@ -27,6 +27,19 @@ export type ImportTarget =
   | { kind: "own"; id: string }
   | Exclude<Specifier, { kind: "relative" | "rejected" }>;
 
+/**
+ * What gives authors types (clients/component). It does nothing, so components need not get it from a registry, and it is not one of
+ * their files.
+ */
+const AUTHORING: SourceModule = {
+  id: "@headwater/component",
+  text: "export const defineSource = component => component; export const defineAction = defineSource;",
+  language: "js",
+};
+
+/** Whether a module of the graph is a file of the component. */
+export const isOwnFile = ({ id }: Pick<GraphModule, "id">): boolean => id !== AUTHORING.id;
+
 /** The component's own files and their imports. */
 export interface ModuleGraph {
   /** By id; the entry is the first. */
@@ -121,6 +134,10 @@ export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCO
   const ranges: ModuleGraph["ranges"] = new Map();
 
   async function resolveImport(importer: SourceModule, specifier: string): Promise<ImportTarget> {
+    if (specifier === AUTHORING.id) {
+      await add(AUTHORING);
+      return { kind: "own", id: AUTHORING.id };
+    }
     const target = readSpecifier(specifier);
     if (target.kind === "rejected") {
       const location = importLocation(importer, specifier);
@@ -170,7 +187,7 @@ function hashOf(
   ranges: ModuleGraph["ranges"],
 ): string {
   const hash = createHash("sha256").update(entry.text);
-  const imported = [...modules.values()].filter(module => module.id !== entry.id);
+  const imported = [...modules.values()].filter(module => module.id !== entry.id && isOwnFile(module));
   for (const { id, source } of imported.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     hash.update(`\0${id}\0${Buffer.byteLength(source.text)}\0${source.text}`);
   }

@@ -1,0 +1,96 @@
+const HEAD = (name: string, key: string) => `  key: "${key}",
+  name: "${name}",
+  version: "0.0.1",`;
+
+/** A component to begin with, by what runs it; each can be deployed as it is. */
+export const TEMPLATES = {
+  http: (name: string, key: string) => `import { defineSource } from "@headwater/component";
+
+export default defineSource({
+${HEAD(name, key)}
+  description: "Emits each request to its address.",
+  props: { http: "$.interface.http" },
+  run(event) {
+    this.$emit(event.body, { summary: \`\${event.method} \${event.path}\` });
+  },
+  sampleEmit: { hello: "world" },
+});
+`,
+  timer: (name: string, key: string) => `import { defineSource } from "@headwater/component";
+
+export default defineSource({
+${HEAD(name, key)}
+  description: "Emits an event at set times.",
+  dedupe: "greatest",
+  props: { timer: { type: "$.interface.timer", label: "When", default: { cron: "0 8 * * *" } } },
+  run({ timestamp }) {
+    this.$emit({ due_at: new Date(1000 * timestamp).toISOString() }, { id: timestamp });
+  },
+  sampleEmit: { due_at: "2026-11-28T08:00:00.000Z" },
+});
+`,
+  poll: (name: string, key: string) => `import { defineSource } from "@headwater/component";
+
+export default defineSource({
+${HEAD(name, key)}
+  description: "Emits each new item of a list once.",
+  dedupe: "unique",
+  props: {
+    db: "$.service.db",
+    timer: { type: "$.interface.timer", label: "Look every", default: { intervalSeconds: 300 } },
+    url: { type: "string", label: "Address", description: "It responds with a JSON array of objects with an id, the newest first." },
+  },
+  hooks: {
+    /** What is there already is not new, and an address that does not work is found now. */
+    async deploy() {
+      const [newest] = await this.items();
+      this.db.set("last", newest?.id ?? null);
+    },
+  },
+  methods: {
+    async items() {
+      const response = await fetch(this.url);
+      if (!response.ok) throw new Error(\`\${this.url} responded with status \${response.status}\`);
+      return await response.json();
+    },
+  },
+  async run() {
+    const items = await this.items();
+    const at = items.findIndex(({ id }) => id === this.db.get("last"));
+    const fresh = at === -1 ? items : items.slice(0, at);
+    // The oldest first; what was seen is noted after the last one.
+    for (const item of fresh.reverse()) this.$emit(item, { id: item.id, summary: item.title });
+    if (fresh.length > 0) this.db.set("last", fresh.at(-1).id);
+  },
+  sampleEmit: { id: 1, title: "An item" },
+});
+`,
+  action: (name: string, key: string) => `import { defineAction } from "@headwater/component";
+
+export default defineAction({
+${HEAD(name, key)}
+  type: "action",
+  description: "Sends each event to an address.",
+  props: {
+    url: { type: "string", label: "Address" },
+    token: { type: "string", label: "Token", secret: true, optional: true },
+  },
+  async run({ steps, $ }) {
+    const response = await fetch(this.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        // The same in each attempt.
+        "idempotency-key": $.context.id,
+        ...(this.token && { authorization: \`Bearer \${this.token}\` }),
+      },
+      body: JSON.stringify(steps.trigger.event),
+    });
+    if (!response.ok) throw new Error(\`\${this.url} responded with status \${response.status}\`);
+    $.export("$summary", \`sent: \${response.status}\`);
+  },
+});
+`,
+} as const;
+
+export type Template = keyof typeof TEMPLATES;
