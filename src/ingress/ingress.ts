@@ -1,5 +1,4 @@
 import type { Context, Middleware } from "koa";
-import { LRUCache } from "lru-cache";
 import { openQuotaGate } from "../accounts/quota.ts";
 import { requestTurns } from "../fairness/turns.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -10,11 +9,10 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { hopsOfRequest } from "../lib/hops.ts";
 import { INGRESS_PREFIX } from "../lib/hosts.ts";
 import { isToken, newId } from "../lib/ids.ts";
-import { type Component, Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Awaited, Stores, Working } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
-import { currentSourcesOf, dynamicPropsOf, endpointUrl, isBeingSetUp } from "../sources/source.ts";
+import { currentSourcesOf, endpointUrl, isBeingSetUp } from "../sources/source.ts";
 import { hasArrived, noteArrived } from "../store/limits/arrived-ids.ts";
 import { createKeyRateLimiter } from "../store/limits/key-rate.ts";
 import { inSpan } from "../tracing/in-span.ts";
@@ -23,6 +21,7 @@ import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { acceptAppEvent, findAppEndpoint } from "./accept-app-event.ts";
 import { type Arrival, BATCH_SIZE, createEnqueue, type Gate, IngressShares, withEvent } from "./arrival.ts";
 import type { HttpEvent } from "./http-event.ts";
+import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { RejectionNotes } from "./rejections.ts";
 import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
 import { type Admitted, admit, type SourceVerification, verificationOf, withSender } from "./verification.ts";
@@ -228,42 +227,6 @@ function send(ctx: Context, { status, headers, body }: IngressResponse): void {
   ctx.status = status;
   ctx.set(headers);
   ctx.body = body;
-}
-
-/**
- * Who responds to a request for a source: `custom`, the component, which must; `maybe`, the component, or Headwater if it
- * does not; `never` the component (docs/component-api.md#events-given-to-run).
- */
-type ResponseMode = "custom" | "maybe" | "never";
-
-/** Components whose mode is remembered: a saved component never changes. */
-const MAX_REMEMBERED = 10_000;
-const modes = new LRUCache<string, ResponseMode>({ max: MAX_REMEMBERED });
-
-/**
- * Returns who responds for a source. Of its component, it reads only the fields that say so: its code and its bundle can have megabytes.
- * Throws `not-found` if the component no longer exists.
- */
-export async function loadResponseMode(
-  platform: Stores,
-  source: Pick<Source, "component_id" | "dynamic_props">,
-): Promise<ResponseMode> {
-  const mode = await modeOf(platform, source.component_id);
-  const isCustom = dynamicPropsOf(platform, source)?.props.some(prop => prop.customResponse);
-  return isCustom ? "custom" : mode;
-}
-
-async function modeOf({ mongo }: Stores, componentId: string): Promise<ResponseMode> {
-  const known = modes.get(componentId);
-  if (known) return known;
-  const component = await Components(mongo)
-    .findById(componentId, { uses_respond: 1, "description.props.customResponse": 1 })
-    .lean<Pick<Component, "uses_respond" | "description">>();
-  if (!component) throw notFound("component");
-  const isCustom = component.description.props.some(prop => prop.customResponse);
-  const mode = isCustom ? "custom" : component.uses_respond ? "maybe" : "never";
-  modes.set(componentId, mode);
-  return mode;
 }
 
 /** Returns true for a path below which endpoints of sources are. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { loadResponseMode } from "../../src/ingress/ingress.ts";
+import { loadResponseMode } from "../../src/ingress/load-response-mode.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
