@@ -30,7 +30,7 @@ export const Organizations = collection<Organization>(
       created_at: { type: Number, required: true },
     },
     schemaOptions,
-  ).index({ created_by: 1 }, { partialFilterExpression: { created_by: { $exists: true } } }),
+  ).index({ created_by: 1 }),
 );
 
 export interface Membership {

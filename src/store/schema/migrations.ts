@@ -19,6 +19,7 @@ import { issues } from "./migrations/0017-issues.ts";
 import { attention } from "./migrations/0018-attention.ts";
 import { auditLog } from "./migrations/0019-audit-log.ts";
 import { codeHistories } from "./migrations/0020-code-histories.ts";
+import { roles } from "./migrations/0021-roles.ts";
 import { lastTimes } from "./migrations/0022-last-times.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   attention,
   auditLog,
   codeHistories,
+  roles,
   lastTimes,
 ];
 
