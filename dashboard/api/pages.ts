@@ -34,7 +34,7 @@ const MAX_READS = 1000;
 /** Reads the rows of a list, page by page, up to `most` of them. */
 export async function readRows<Row>(
   load: (cursor: Cursor) => PromiseLike<Page<Row>>,
-  { most, onProgress }: { most: number; onProgress: (read: RowsRead<Row>) => void },
+  { most, onProgress }: { most: number; onProgress?: (read: RowsRead<Row>) => void },
 ): Promise<RowsRead<Row>> {
   const read: RowsRead<Row> = { rows: [], total: 0, isWhole: false };
   let cursor: Cursor = { limit: 100 };
@@ -43,7 +43,7 @@ export async function readRows<Row>(
     read.rows.push(...data);
     read.total = page_info.total_count;
     read.isWhole = page_info.end_cursor === null;
-    onProgress({ ...read });
+    onProgress?.({ ...read });
     if (page_info.end_cursor === null) break;
     cursor = { limit: 100, after: page_info.end_cursor };
   }

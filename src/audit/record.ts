@@ -16,22 +16,24 @@ const REASON_CHARS = 500;
  */
 export async function recordChange(platform: Stores, change: Change): Promise<void> {
   const { caller, userAgent } = change;
-  const entry = newEntry(platform, {
-    ...{ owner_id: change.ownerId, action: change.action, thing: change.thing, fields: change.fields },
+  const told = {
+    ...{ action: change.action, thing: change.thing, fields: change.fields },
     actor: actorOf(caller),
     actor_ids: [caller.userId, caller.keyId],
-    outcome: change.isDone ? "done" : "accepted",
+    outcome: change.isDone ? ("done" as const) : ("accepted" as const),
     address: change.address,
     user_agent: userAgent === "" ? null : userAgent.slice(0, USER_AGENT_CHARS),
     reason: null,
-  });
-  await writeOrLog(platform, entry);
+  };
+  for (const owner_id of [change.ownerId, ...(change.alsoOf ?? [])]) {
+    await writeOrLog(platform, newEntry(platform, { owner_id, ...told }));
+  }
 }
 
-const NOBODY = { user_id: null, id: null, name: null, prefix: null, signed_in_with: null };
+const NO_ONE = { user_id: null, id: null, name: null, prefix: null, signed_in_with: null };
 
 function actorOf({ userId, keyId, key, sessionId, signedInWith }: Caller): AuditActor {
-  const who = { ...NOBODY, user_id: userId, id: keyId };
+  const who = { ...NO_ONE, user_id: userId, id: keyId };
   return sessionId === undefined
     ? { ...who, kind: "api_key", name: key?.name ?? null, prefix: key?.prefix ?? null }
     : { ...who, kind: "session", signed_in_with: signedInWith ?? null };
@@ -53,7 +55,7 @@ const ownEntry = (
 ): AuditEntry =>
   newEntry(platform, {
     ...{ owner_id: ownerId, action, thing, fields: [], outcome: "done" },
-    actor: { ...NOBODY, kind: by },
+    actor: { ...NO_ONE, kind: by },
     actor_ids: [by],
     reason: reason?.slice(0, REASON_CHARS) ?? null,
     ...{ address: null, user_agent: null },

@@ -1,3 +1,4 @@
+import type { ChangeNote } from "../http/changes.ts";
 import { accepted, data, page, routeFor } from "../http/route.ts";
 import type { Calling, Working } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
@@ -14,7 +15,7 @@ import {
   DeliveryView,
   SelectedDeliveries,
 } from "./schema.ts";
-import { cancelSelected, retrySelected } from "./selected.ts";
+import { type ActedOn, cancelSelected, retrySelected } from "./selected.ts";
 
 const route = routeFor<Working & Calling>();
 
@@ -37,6 +38,19 @@ const request: DeliveryRequest = {
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
 const selected = { done: 1, results: [{ id: example.id, result: "done", reason: null }] };
+
+/** Each account whose deliveries were among them has it in its audit log, under the first of them. */
+function told({ selected, ownerIds }: ActedOn, changes: (note: ChangeNote | null) => void) {
+  const [ownerId, ...alsoOf] = ownerIds;
+  const first = selected.results.find(({ result }) => result === "done");
+  const more = selected.done - 1;
+  changes(
+    ownerId && first
+      ? { ownerId, alsoOf, id: first.id, ...(more > 0 && { name: `and ${more} more` }) }
+      : null,
+  );
+  return selected;
+}
 
 /** Routes that show deliveries and retry them (docs/design.md#delivery-to-a-webhook). */
 export const deliveryRoutes = [
@@ -103,6 +117,7 @@ export const deliveryRoutes = [
     method: "POST",
     path: "/deliveries/retry",
     id: "retrySelectedDeliveries",
+    audit: "deliveries.retried",
     tag: "Deliveries",
     summary: "Retry several deliveries now",
     description:
@@ -112,12 +127,14 @@ export const deliveryRoutes = [
     body: DeliveryIds,
     response: accepted(202, SelectedDeliveries),
     example: { body: { ids: [example.id] }, response: selected },
-    handler: ({ deps, owners, body }) => retrySelected(deps, body.ids, owners),
+    handler: async ({ deps, owners, body, changes }) =>
+      told(await retrySelected(deps, body.ids, owners), changes),
   }),
   route({
     method: "POST",
     path: "/deliveries/cancel",
     id: "cancelSelectedDeliveries",
+    audit: "deliveries.cancelled",
     tag: "Deliveries",
     summary: "Cancel several pending deliveries",
     description:
@@ -127,7 +144,8 @@ export const deliveryRoutes = [
     body: DeliveryIds,
     response: data(200, SelectedDeliveries),
     example: { body: { ids: [example.id] }, response: selected },
-    handler: ({ deps, owners, body }) => cancelSelected(deps, body.ids, owners),
+    handler: async ({ deps, owners, body, changes }) =>
+      told(await cancelSelected(deps, body.ids, owners), changes),
   }),
   route({
     method: "POST",

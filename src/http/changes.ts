@@ -16,6 +16,8 @@ export interface ChangedThing {
 export interface ChangeNote extends Partial<ChangedThing> {
   /** The account whose audit log it belongs to. */
   ownerId?: string;
+  /** Further accounts, of a request that changes things of several. */
+  alsoOf?: string[];
   /** Who the request turned out to be of, for a public route. */
   caller?: Caller;
 }
@@ -25,6 +27,8 @@ export interface Change {
   /** Such as `webhook.updated`. */
   action: string;
   ownerId: string;
+  /** Further accounts whose logs get it, too. */
+  alsoOf?: string[];
   caller: Caller;
   /** Null for what has no id. */
   thing: ChangedThing | null;
@@ -78,6 +82,7 @@ export class RequestChange {
     return {
       action,
       ownerId: note.ownerId ?? this.#accountOf(of, caller),
+      ...(note.alsoOf && { alsoOf: note.alsoOf }),
       caller,
       thing: id ? { id, name: note.name ?? of.name ?? null } : null,
       fields: this.#fieldsSet(input),

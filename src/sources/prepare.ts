@@ -77,7 +77,10 @@ export async function prepareSource(
       : await resolveComponent(platform, deployer, input, "source");
   const isOwnCode = isRestored && component.owner_id === before?.owner_id;
   const opened = before && (await openSource(platform, before));
-  const old = opened && { ...opened, isReplaced: !isOwnCode && isReplaced(input, component, opened.component) };
+  const old = opened && {
+    ...opened,
+    isReplaced: !isOwnCode && isReplaced(input, component, opened.component),
+  };
   const own = component.description.props;
   const configured = input.configured_props ?? {};
   const keepsComponent = before?.component_id === component._id;

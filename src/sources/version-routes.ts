@@ -85,6 +85,7 @@ export const versionRoutes = [
     method: "POST",
     path: "/sources/{id}/versions/{version}/restore",
     id: "restoreSourceVersion",
+    audit: "source.version_restored",
     tag,
     summary: "Restore a version of a source's code",
     description:

@@ -101,7 +101,7 @@ describe("the audit log", () => {
     const member = await system.user();
     await addMember(system.worker, org_id, member.userId);
     const { id } = await api.createWebhook(URL_OF_HOOK, { org_id });
-    // Without `org_id`: the thing says whose it is.
+    // Without `org_id`: the thing has its owner.
     await member.expect(200, "PUT", `/webhooks/${id}`, { body: { name: "theirs" } });
     await member.expect(201, "POST", "/api_keys", { query: { org_id }, body: {} });
     const path = `/orgs/${org_id}/audit_log`;
