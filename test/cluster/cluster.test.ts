@@ -1,5 +1,5 @@
 // runs-alone: an installation of ten processes on nine servers
-// runs-long: npm test has test/cluster/short.test.ts
+// runs-long: npm test has test/store/connections/redis-failover.test.ts
 
 import { type MongoSet, openMongoSet } from "../support/mongo-set.ts";
 import type { ClusterFault } from "./fault.ts";

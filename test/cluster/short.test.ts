@@ -1,3 +1,4 @@
+// runs-long: npm test has test/store/connections/find-redis.test.ts and test/store/connections/redis-failover.test.ts
 import { type MongoSet, openMongoSet } from "../support/mongo-set.ts";
 import { BOTH_STORES } from "./faults.ts";
 import { type ClusterLab, openClusterLab } from "./lab.ts";

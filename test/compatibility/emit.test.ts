@@ -1,3 +1,4 @@
+// runs-long: npm test has test/compatibility/events.test.ts
 import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/compatibility/saving.test.ts and test/runs
 import { expect } from "chai";
 import { errorEvent } from "../../src/runs/emissions.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/compatibility/events.test.ts and test/props
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";

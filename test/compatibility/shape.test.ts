@@ -1,3 +1,4 @@
+// runs-long: npm test has test/compatibility/saving.test.ts and test/compatibility/events.test.ts
 import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { rejection } from "../components/rejection.ts";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/components/npm-packages.test.ts and test/compatibility/events.test.ts
 import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { importLocation, withLocation } from "../../src/components/computed-imports.ts";

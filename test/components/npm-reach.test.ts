@@ -1,3 +1,4 @@
+// runs-long: npm test has test/components/npm-packages.test.ts
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

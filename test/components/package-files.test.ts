@@ -1,3 +1,4 @@
+// runs-long: npm test has test/components/npm-packages.test.ts
 import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode } from "../../src/components/load-modules.ts";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/connections/renew.test.ts
 import { expect } from "chai";
 import { connectProps } from "../../src/connections/connect-props.ts";
 import { noteUse, type UsedToken } from "../../src/connections/note-use.ts";

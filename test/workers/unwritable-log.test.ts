@@ -1,3 +1,4 @@
+// runs-long: npm test has test/lib/logger.test.ts and test/lib/shutdown.test.ts
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/cli/walk.test.ts and test/cli/resources/subscription.test.ts
 import { expect } from "chai";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
