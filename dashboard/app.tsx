@@ -6,9 +6,7 @@ import { loadMe, mayBeSignedIn, me, orgName } from "./api/session";
 import { BASE, to } from "./lib/address";
 import { focusMain } from "./lib/focus";
 import { orgId } from "./lib/shown-account";
-import { Deliveries } from "./screens/deliveries";
 import { Overview } from "./screens/overview";
-import { Sources } from "./screens/sources";
 import { LinkButton, Page } from "./ui/basics";
 import { later } from "./ui/later";
 import { Shell } from "./ui/shell";
@@ -27,6 +25,8 @@ const Shortcuts = shortcutsWith(async () => (await import("./screens/more")).Pal
 
 const AuditLog = more("AuditLog");
 const Gallery = more("Gallery");
+const Sources = more("Sources");
+const Deliveries = more("Deliveries");
 const Issues = more("Issues");
 const Keys = more("Keys");
 const Sessions = more("Sessions");

@@ -44,6 +44,8 @@ export async function signOutEverywhere(): Promise<void> {
 
 /** Whether the provider sent this tab back with the state of its sign-out; true once. */
 export function hasSignedOut(state: string | null): boolean {
+  // The sign-in page is also shown for a moment on the way to the provider.
+  if (state === null) return false;
   const wanted = sessionStorage.getItem(SIGN_OUT_STATE);
   sessionStorage.removeItem(SIGN_OUT_STATE);
   return Boolean(wanted) && state === wanted;

@@ -5,7 +5,7 @@ import {
   closeCompletion,
   selectedCompletion,
 } from "@codemirror/autocomplete";
-import { syntaxTree } from "@codemirror/language";
+import { ensureSyntaxTree, syntaxTree } from "@codemirror/language";
 import { EditorState, type Extension, Prec } from "@codemirror/state";
 import { type EditorView, keymap } from "@codemirror/view";
 // With its ending: a test in Node imports this file.
@@ -24,6 +24,12 @@ import {
 type SyntaxNode = ReturnType<ReturnType<typeof syntaxTree>["resolveInner"]>;
 
 const WORD = /^[\w$]*$/;
+
+/** A slow machine has parsed only a part of the code by itself; it goes on for so long at most. */
+const PARSED_MS = 500;
+
+const treeOf = (state: EditorState, upTo: number) =>
+  ensureSyntaxTree(state, upTo, PARSED_MS) ?? syntaxTree(state);
 
 /** What the code of a component says of itself. */
 interface Component {
@@ -53,7 +59,7 @@ function typeOf(state: EditorState, prop: SyntaxNode): string {
 /** Reads the props and methods of the code as it is now, also while it can't be parsed as a whole. */
 function componentOf(state: EditorState): Component {
   const component: Component = { props: new Map(), methods: [] };
-  syntaxTree(state).iterate({
+  treeOf(state, state.doc.length).iterate({
     enter: ({ name, node }) => {
       if (name !== "Property") return;
       const key = textOf(state, node.getChild("PropertyDefinition"));
@@ -73,7 +79,7 @@ const NO_KEYS = /^(Block|ArrayExpression|ArgList|ParamList|ObjectPattern|String|
 
 /** The object in which a key is about to stand. */
 function objectAt(state: EditorState, at: number): SyntaxNode | null {
-  let node: SyntaxNode | null = syntaxTree(state).resolveInner(at, -1);
+  let node: SyntaxNode | null = treeOf(state, at).resolveInner(at, -1);
   while (node && node.name !== "ObjectExpression") node = NO_KEYS.test(node.name) ? null : node.parent;
   return node;
 }

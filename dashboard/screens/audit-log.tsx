@@ -61,6 +61,7 @@ const COLUMNS: Column<Entry>[] = [
     cell: ({ actor }) => (
       <>
         <a
+          class="in-text"
           href={to("/audit-log", { actor_id: actor.user_id ?? actor.kind })}
           title={actor.user_id ?? undefined}
         >
@@ -76,7 +77,7 @@ const COLUMNS: Column<Entry>[] = [
     head: "What",
     cell: ({ action, fields, reason }) => (
       <>
-        <a href={to("/audit-log", { action })} title={action}>
+        <a class="in-text" href={to("/audit-log", { action })} title={action}>
           {words(action)}
         </a>{" "}
         <span class="sub">{reason ?? fields.join(", ")}</span>
@@ -97,7 +98,7 @@ const COLUMNS: Column<Entry>[] = [
 
 /** Who changed, replayed or deleted what of the account, and from where. */
 export function AuditLog() {
-  const { filters, resource } = usePaged((cursor, call, query) => {
+  const { filters, resource, read } = usePaged((cursor, call, query) => {
     const { action, actor_id, thing_id } = query;
     return inAccount().auditLog(
       { ...cursor, ...whatIsGiven({ action, actor_id, thing_id, ...spanOf(query) }) },
@@ -127,6 +128,7 @@ export function AuditLog() {
         </search>
       }
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet icon="clock" title="No changes yet" command={apiCommand("/users/me/audit_log")}>

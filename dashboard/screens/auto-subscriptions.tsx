@@ -51,7 +51,8 @@ export function AutoSubscriptionsCard() {
                     head: "",
                     cell: row => (
                       <div class="row end">
-                        <Button changes
+                        <Button
+                          changes
                           isSmall
                           kind="ghost"
                           icon="trash"

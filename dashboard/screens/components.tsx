@@ -42,7 +42,9 @@ function ComponentList() {
       about="Saved code, from which sources and actions are made. Each change of the code is a component of its own."
       actions={
         <>
-          <Button changes onClick={() => setFinding(true)}>By key or address …</Button>
+          <Button changes onClick={() => setFinding(true)}>
+            By key or address …
+          </Button>
           <LinkButton changes href={to("/gallery")} kind="primary" icon="plus">
             New source
           </LinkButton>
@@ -154,8 +156,8 @@ function Component({ id }: { id: string }) {
           }}
         >
           <p>
-            Its code can't be brought back: a source that had it earlier can't go back to it. It can't be deleted while
-            a source or an action uses it: then this is an error, and nothing is gone.
+            Its code can't be brought back: a source that had it earlier can't go back to it. It can't be
+            deleted while a source or an action uses it: then this is an error, and nothing is gone.
           </p>
         </Confirm>
       )}

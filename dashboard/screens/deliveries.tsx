@@ -6,17 +6,15 @@ import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Button, LinkButton } from "../ui/basics";
-import { later } from "../ui/later";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { DELIVERY_FILTERS, DeliveryFilters, wanted } from "./delivery-filters";
 import { deliveryColumns } from "./delivery-parts";
 import { useDeliverySelection } from "./delivery-selection";
 import { useLiveDeliveries } from "./live-deliveries";
+import { ReplayDialog } from "./replay-dialog";
 
 const ROWS = 50;
-
-const ReplayDialog = later(async () => (await import("./more")).ReplayDialog);
 
 /** The deliveries of the account as they move, narrowed by filters; what is shown can be sent again. */
 export function Deliveries() {

@@ -4,14 +4,11 @@ import { copyText } from "../lib/copy";
 import { counted } from "../lib/format";
 import { Button } from "../ui/basics";
 import { Check } from "../ui/form";
-import { later } from "../ui/later";
 import { useSelection } from "../ui/selection";
 import { toast } from "../ui/toasts";
-import type { Change } from "./change-deliveries";
+import { type Change, ChangeDeliveries } from "./change-deliveries";
 
 type Delivery = Schemas["Delivery"];
-
-const ChangeDeliveries = later(async () => (await import("./more")).ChangeDeliveries);
 
 /** What a list of deliveries needs so that several are retried, cancelled or copied together. */
 export function useDeliverySelection(shown: Delivery[] | undefined, onChange: () => void) {

@@ -114,7 +114,7 @@ export const FunctionResultPane = ({ trial: { fault, outcome } }: { trial: Trial
   <Pane title="Result">
     {fault && <Notice tone="bad">{fault}</Notice>}
     {outcome && <Results outcome={outcome} />}
-    {!fault && !outcome && <p class="muted">Each event before and after. Nothing is sent.</p>}
+    {!fault && !outcome && <p class="muted">What becomes of each event.</p>}
   </Pane>
 );
 

@@ -24,7 +24,7 @@ export function Help() {
           <ul class="stack tight">
             {TOPICS.map(([topic, what]) => (
               <li key={topic}>
-                <a href={HELP[topic].address} target="_blank" rel="noopener">
+                <a class="in-text" href={HELP[topic].address} target="_blank" rel="noopener">
                   {HELP[topic].title}
                 </a>
                 <span class="muted">: {what}</span>

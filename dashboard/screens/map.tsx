@@ -2,7 +2,7 @@ import { useAttention } from "../api/attention";
 import type { CallOptions, Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { nameOf } from "../api/names";
-import { readPages } from "../api/pages";
+import { readRows } from "../api/pages";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -19,9 +19,10 @@ import { Tile } from "../ui/tile";
 import { MapPicture, type Side } from "./map-picture";
 import { CHANNEL, RULES } from "./subscription-columns";
 
-/** Pages of 100 subscriptions of each side: a picture of more could not be read. */
-const MOST_PAGES = 5;
-const PAGE = 100;
+/** Subscriptions of each side: a picture of more could not be read. */
+const MOST_LINKS = 500;
+/** Rows of a table. */
+const SHOWN = 100;
 
 type Row = Schemas["Subscription"];
 
@@ -29,7 +30,7 @@ type Row = Schemas["Subscription"];
 async function readLinks(node: string, call: CallOptions) {
   const { subscriptions } = inAccount();
   const read = (query: { emitter_id: string } | { listener_id: string }) =>
-    readPages(subscriptions.list({ ...query, limit: PAGE }, call), undefined, MOST_PAGES);
+    readRows(cursor => subscriptions.list({ ...query, ...cursor }, call), { most: MOST_LINKS });
   const kind = kindOf(node);
   const isPattern = node.endsWith("*");
   const isAccount = ["u", "o"].includes(kind);
@@ -121,12 +122,12 @@ function Whole() {
               ))}
             </div>
             <Card title="Begin with one of the newest">
-              <ul class="row">
+              <ul class="stack tight">
                 {begin.map(({ id, name }) => (
                   <li key={id}>
-                    <LinkButton isSmall href={to("/map", { node: id })}>
+                    <a class="in-text" href={to("/map", { node: id })}>
                       {name || nameOf(id)}
-                    </LinkButton>
+                    </a>
                   </li>
                 ))}
               </ul>
@@ -189,7 +190,7 @@ function Around({ node }: { node: string }) {
                 <p class="card-body muted">No subscription names it.</p>
               ) : (
                 <Table
-                  rows={rows.slice(0, PAGE)}
+                  rows={rows.slice(0, SHOWN)}
                   columns={[
                     { head: "From", cell: row => <Neighbour id={row.emitter_id} name={row.emitter_name} /> },
                     CHANNEL,
@@ -202,7 +203,7 @@ function Around({ node }: { node: string }) {
                   ]}
                 />
               )}
-              {(rows.length > PAGE || left > 0) && (
+              {(rows.length > SHOWN || left > 0) && (
                 <p class="card-body">
                   <a href={allOf(links.totals.to > links.totals.from ? "to" : "from")}>
                     All {count(links.totals.from + links.totals.to)}
@@ -219,7 +220,7 @@ function Around({ node }: { node: string }) {
 
 /** A link to the map around a thing. */
 const Neighbour = ({ id, name }: { id: string; name?: string | null | undefined }) => (
-  <a class="above" href={to("/map", { node: id })} title={id}>
+  <a class="thing" href={to("/map", { node: id })} title={id}>
     {name || nameOf(id)}
   </a>
 );

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
-import { useResource } from "../api/resource";
+import { type Resource, useResource } from "../api/resource";
 import { loadMe, me, orgName, shownOrg } from "../api/session";
 import { BASE } from "../lib/address";
 import { orgId } from "../lib/shown-account";
@@ -13,8 +13,16 @@ import { Failed, Loading, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { Members } from "./members";
 
+interface Invitations {
+  data: Schemas["Invitation"][];
+}
+
 /** The organizations of the user with the invitations to others, or the members of the one that is shown. */
 export function Organization() {
+  const invitations = useResource<Invitations>(
+    call => headwater.organizations.myInvitations({ limit: 100 }, call),
+    [],
+  );
   const [dialog, setDialog] = useState<"new" | "rename" | null>(null);
   const mayCreate = (me.value?.limits.organizations ?? 0) > 0 || me.value?.is_operator === true;
   return (
@@ -31,15 +39,21 @@ export function Organization() {
             )
       }
     >
-      <MyInvitations />
-      {orgId.value ? <Members org={orgId.value} /> : <MyOrganizations mayCreate={mayCreate} />}
+      <MyInvitations invitations={invitations} />
+      {orgId.value ? (
+        <Members org={orgId.value} />
+      ) : (
+        <MyOrganizations
+          mayCreate={mayCreate}
+          isLoading={invitations.isLoading && invitations.data === undefined}
+        />
+      )}
       {dialog && <NameDialog id={dialog === "rename" ? orgId.value : null} onClose={() => setDialog(null)} />}
     </Page>
   );
 }
 
-function MyInvitations() {
-  const invitations = useResource(call => headwater.organizations.myInvitations({ limit: 100 }, call), []);
+function MyInvitations({ invitations }: { invitations: Resource<Invitations> }) {
   const settled = async (done: PromiseLike<unknown>) => {
     await done;
     await loadMe();
@@ -79,11 +93,11 @@ function MyInvitations() {
   );
 }
 
-function MyOrganizations({ mayCreate }: { mayCreate: boolean }) {
+function MyOrganizations({ mayCreate, isLoading }: { mayCreate: boolean; isLoading: boolean }) {
   const user = me.value;
   return (
     <section class="card">
-      {user === null ? (
+      {user === null || isLoading ? (
         <Loading />
       ) : user.orgs.length > 0 ? (
         <ul class="brief">

@@ -34,7 +34,7 @@ const filterInWords = (replay: Replay): string =>
 
 /** The replays of the last week: what was sent again, and how far it is. */
 export function Replays() {
-  const { filters, resource } = usePaged(async (cursor, call) => {
+  const { filters, resource, read } = usePaged(async (cursor, call) => {
     const { data, page_info } = await listReplays(cursor, call);
     return { page_info, data: data.map(row => ({ ...row, id: row.id ?? "" })) };
   });
@@ -44,6 +44,7 @@ export function Replays() {
       title="Replays"
       about="What was sent again by a filter, in the last 7 days, and how far each is."
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet
@@ -68,7 +69,7 @@ export function Replays() {
           head: "Of",
           label: true,
           cell: row => (
-            <a class="above" href={to("/deliveries", Object.fromEntries(filterOf(row)))}>
+            <a class="thing" href={to("/deliveries", Object.fromEntries(filterOf(row)))}>
               {filterInWords(row)}
             </a>
           ),
@@ -85,7 +86,8 @@ export function Replays() {
           cell: row =>
             row.state === "running" && (
               <div class="row end">
-                <Button changes
+                <Button
+                  changes
                   isSmall
                   onClick={async () => {
                     await stopReplay(row.id);

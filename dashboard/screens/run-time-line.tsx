@@ -31,7 +31,12 @@ const lineOf = ({ event, indexed_at_ms }: Run["logs"][number]): Moment => ({
 /** Everything that is known of a run, in order of time; what happened at one moment, in the order of its steps. */
 function momentsOf(run: Run): Moment[] {
   const { source_id, queued_at_ms, started_at_ms, duration_ms, finished_at_ms, outcome } = run;
-  const endedAt = started_at_ms === null ? finished_at_ms : started_at_ms + duration_ms;
+  const lines = run.logs.map(lineOf);
+  // By two clocks: what a run wrote, it wrote before its end.
+  const endedAt =
+    started_at_ms === null
+      ? finished_at_ms
+      : Math.max(started_at_ms + duration_ms, ...lines.map(({ at }) => at));
   const moments: Moment[] = [
     { at: queued_at_ms, tone: "none", what: "Queued", text: `Trigger: ${words(run.trigger)}` },
     ...(started_at_ms === null
@@ -42,7 +47,7 @@ function momentsOf(run: Run): Moment[] {
             text: `It waited ${duration(Math.max(0, started_at_ms - queued_at_ms))}`,
           },
         ]),
-    ...run.logs.map(lineOf),
+    ...lines,
     {
       ...{ at: endedAt, tone: outcome === "ok" ? ("good" as const) : ("bad" as const), what: "Ended" },
       text: outcome === "ok" ? `It took ${duration(duration_ms)}` : `${outcome}: ${run.error?.message ?? ""}`,

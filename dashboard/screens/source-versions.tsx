@@ -19,9 +19,11 @@ const VersionDiff = later<VersionDiffProps>(async () => (await import("./version
 export function SourceVersions({ resource }: { resource: SourceResource }) {
   const source = resource.data;
   const id = source?.id ?? "";
-  const { filters, resource: versions } = usePaged<Version>((cursor, call) =>
-    headwater.sources.versions(id, cursor, call),
-  );
+  const {
+    filters,
+    resource: versions,
+    read,
+  } = usePaged<Version>((cursor, call) => headwater.sources.versions(id, cursor, call));
   useFresh(versions, { of: id, on: ["runs"] });
   const [restored, setRestored] = useState<Version>();
   if (!source) return null;
@@ -54,7 +56,9 @@ export function SourceVersions({ resource }: { resource: SourceResource }) {
           <h2>Versions of the code</h2>
         </div>
         <List
+          things="versions"
           resource={versions}
+          read={read}
           filters={filters}
           // There is always one.
           empty={null}
@@ -68,7 +72,7 @@ export function SourceVersions({ resource }: { resource: SourceResource }) {
                 <span class="row end">
                   <Button
                     isSmall
-                    label={`Show what version ${version.number} changed`}
+                    label={`Changes of version ${version.number}`}
                     isDisabled={!version.can_restore}
                     onClick={() => filters.set({ version: String(version.number), against: undefined })}
                   >
@@ -171,7 +175,7 @@ function Restore({ version: { number }, next, isActive, onRestore, onClose }: Re
       onConfirm={() => onRestore(comment.trim())}
     >
       <p>
-        Its code is deployed now, as version {next}; the version of now stays in the list.{" "}
+        Its code is deployed now, as version {next}; version {next - 1} stays in the list.{" "}
         {isActive
           ? "The next run has it, and hooks are called as by any deployment."
           : "The source stays inactive."}

@@ -62,9 +62,9 @@ export function Sources() {
               <LinkButton changes href={to("/start")} kind="primary" icon="play">
                 Watch a first event
               </LinkButton>
-                <LinkButton changes href={to("/gallery")}>
-                  Choose a ready-made one
-                </LinkButton>
+              <LinkButton changes href={to("/gallery")}>
+                Choose a ready-made one
+              </LinkButton>
               <LinkButton changes href={to("/sources/new")}>
                 Write one here
               </LinkButton>

@@ -19,7 +19,7 @@ type Workflow = Schemas["Workflow"];
 
 /** The workflows of the account, which programs publish as: make, rename and delete one. */
 export function Workflows() {
-  const { filters, resource } = usePaged(
+  const { filters, resource, read } = usePaged(
     (cursor, call, { q }) => inAccount().workflows.list({ ...cursor, ...(q && { q }) }, call),
     ["q"],
   );
@@ -38,6 +38,7 @@ export function Workflows() {
       actions={create}
       above={<ListFilters filters={filters} things="workflows" placeholder="Name or id" />}
       resource={resource}
+      read={read}
       filters={filters}
       empty={
         <NothingYet
@@ -75,7 +76,8 @@ export function Workflows() {
               <Button changes isSmall onClick={() => setNamed(row)}>
                 Rename
               </Button>
-              <Button changes
+              <Button
+                changes
                 isSmall
                 kind="ghost"
                 icon="trash"

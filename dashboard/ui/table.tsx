@@ -41,7 +41,7 @@ export const Table = <Row extends { id: string }>({ columns, rows, selection }: 
     </thead>
     <tbody>
       {rows.map(row => (
-        <tr key={row.id} onClick={followLink} aria-selected={selection?.has(row.id)}>
+        <tr key={row.id} onClick={followLink} class={selection?.has(row.id) ? "selected" : undefined}>
           {selection && (
             <td class="pick">
               <input
@@ -63,15 +63,23 @@ export const Table = <Row extends { id: string }>({ columns, rows, selection }: 
   </table>
 );
 
+/** As long as a second click may come, which selects a word. */
+const SECOND_CLICK_MS = 220;
+let following: ReturnType<typeof setTimeout> | undefined;
+
 /** A row follows the link of its title, wherever it is clicked; not while its text is selected, and not beside what is a control already. */
 function followLink(event: MouseEvent): void {
-  const { target, currentTarget } = event;
-  if (!(target instanceof Element) || !(currentTarget instanceof Element)) return;
-  const isControl = target.closest("a, button, input, label, .pick") !== null;
-  if (isControl || getSelection()?.isCollapsed === false) return;
+  clearTimeout(following);
+  const { target, currentTarget, detail } = event;
+  if (!(target instanceof Element) || !(currentTarget instanceof Element) || detail > 1) return;
+  if (target.closest("a, button, input, label, .pick") !== null) return;
   const link = currentTarget.querySelector<HTMLAnchorElement>("a.title");
-  if (event.ctrlKey || event.metaKey) window.open(link?.href, "_blank", "noopener");
-  else link?.click();
+  const isApart = event.ctrlKey || event.metaKey;
+  following = setTimeout(() => {
+    if (!link?.isConnected || getSelection()?.isCollapsed === false) return;
+    if (isApart) window.open(link.href, "_blank", "noopener");
+    else link.click();
+  }, SECOND_CLICK_MS);
 }
 
 const classOf = ({ isNumber }: Column<never>) => (isNumber ? "number" : undefined);
