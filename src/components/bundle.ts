@@ -116,6 +116,8 @@ export async function bundleGraph(
 /**
  * Does the same for code of this release, with packages that are installed in the `node_modules` of `folder` (a real path) in
  * exactly the versions that the code asks for: it neither runs npm nor needs a network.
+ *
+ * @public script/lib/gallery.mjs imports it as it was compiled
  */
 export async function bundleInstalled(loader: ModuleLoader, folder: string): Promise<ComponentBundle> {
   const graph = await readModuleGraph(loader);

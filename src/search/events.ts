@@ -131,6 +131,8 @@ async function findEmitters({ mongo }: Stores, owners: string[], most: number): 
   const [sources, workflows] = await Promise.all([
     Sources(mongo)
       .find({ ...owned, state: "ready" }, { owner_id: 1 }, options)
+      // Of several accounts, another index is sometimes preferred, and all their sources sorted.
+      .hint({ owner_id: 1, state: 1, _id: -1 })
       .sort({ _id: -1 })
       .limit(most)
       .lean(),

@@ -57,18 +57,23 @@ export async function pageOf<Row extends { _id: string }>(
   request: PageRequest,
   options: PageOptions<Row> = {},
 ): Promise<Page<Row>> {
-  const { limit, before } = request;
+  const { limit, after, before } = request;
   const { order } = options;
   const { where, sort, ...how } = order ? inOrder(filter, order, request) : byIds(filter, request);
-  const [found, totalCount] = await Promise.all([
-    readUntilFull(
-      // The driver holds one batch of documents besides the page; the server ends a batch at 16 MB.
-      rowsOf<Row>(
-        model.find(where, options.projection).sort(sort).setOptions(how).limit(limit).lean<Row[]>(),
-        limit,
-      ),
+  const reading = readUntilFull(
+    // The driver holds one batch of documents besides the page; the server ends a batch at 16 MB.
+    rowsOf<Row>(
+      model.find(where, options.projection).sort(sort).setOptions(how).limit(limit).lean<Row[]>(),
+      limit,
     ),
-    countOf(model, filter, options.countCache),
+    limit,
+  );
+  const count = () => countOf(model, filter, options.countCache);
+  const isFirst = after === undefined && before === undefined;
+  const [{ rows: found }, totalCount] = await Promise.all([
+    reading,
+    // A list that ends with its first page is counted by it: to find a few rows by a text, all of an account's are read once.
+    isFirst ? reading.then(({ rows, isEnd }) => (isEnd ? rows.length : count())) : count(),
   ]);
   const rows = before !== undefined ? found.reverse() : found;
   const cursorOf = (row: Row | undefined) =>
@@ -96,15 +101,19 @@ function inOrder<Row>(filter: QueryFilter<Row>, order: Order, page: PageRequest)
   return { where: not === undefined ? filter : and(filter, { _id: { $ne: not } }), ...read };
 }
 
-async function readUntilFull<Row>(found: AsyncIterable<Row>): Promise<Row[]> {
+/** Reads a page, and whether nothing follows it in its direction, as far as that is known. */
+async function readUntilFull<Row>(
+  found: AsyncIterable<Row>,
+  limit: number,
+): Promise<{ rows: Row[]; isEnd: boolean }> {
   const rows: Row[] = [];
   let bytes = 0;
   for await (const row of found) {
     rows.push(row);
     bytes += calculateObjectSize(row as object);
-    if (bytes >= LIMITS.pageBytes.value) break;
+    if (bytes >= LIMITS.pageBytes.value) return { rows, isEnd: false };
   }
-  return rows;
+  return { rows, isEnd: limit === 0 || rows.length < limit };
 }
 
 function countOf<Row>(
@@ -123,11 +132,20 @@ export async function countCached(
   if (!cache) return await count();
   const some = await count(EXACT_COUNT + 1);
   if (some <= EXACT_COUNT) return some;
-  const kept = await cache.redis.get(cache.key);
-  if (kept !== null) return Number(kept);
+  const kept = await keptCount(cache);
+  if (kept !== null) return kept;
   const all = await count();
   await cache.redis.set(cache.key, all, "EX", COUNT_KEPT_SECONDS);
   return all;
+}
+
+/** Returns the count that is kept, which is above `EXACT_COUNT`; null without one. */
+export async function keptCount({
+  redis,
+  key,
+}: NonNullable<PageOptions<unknown>["countCache"]>): Promise<number | null> {
+  const kept = await redis.get(key);
+  return kept === null ? null : Number(kept);
 }
 
 /** Returns where the count of an account's list with these filters is cached. */

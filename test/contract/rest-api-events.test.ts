@@ -297,7 +297,10 @@ describe("the current user", () => {
   });
   after(() => world.close());
 
-  const COMMON = ["id", "username", "email", "orgs", "features", "limits", "usage"];
+  const COMMON = [
+    ...["id", "username", "email", "orgs", "features", "limits", "usage"],
+    ...["invitations", "is_operator"],
+  ];
   const FREE = [
     "daily_compute_time_quota",
     "daily_compute_time_used",
@@ -358,8 +361,8 @@ describe("the current user", () => {
     const { orgs, email } = await me({ api });
     expect(orgs).to.have.length(1);
     expect(orgs[0])
-      .to.have.all.keys("name", "id", "orgname", "email")
-      .and.include({ id, name: "Org", email });
+      .to.have.all.keys("name", "id", "orgname", "email", "role")
+      .and.include({ id, name: "Org", email, role: "owner" });
     isIdOf("o", id);
   });
 });

@@ -24,6 +24,7 @@ const FIELDS = [
     "dedupe",
     "revision",
   ],
+  ...["last_event_at", "last_success_at", "last_error_at", "verify"],
 ];
 
 /** docs/rest-api.md#source and docs/rest-api.md#sources */

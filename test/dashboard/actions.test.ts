@@ -112,7 +112,7 @@ describe("what a reader does in the dashboard", () => {
   it("tests a filter on the last events, and saves it", async () => {
     await open("/subscriptions");
     await button("Filter").click();
-    await dialog().getByLabel("Filter").fill('{ "id": "order-17" }');
+    await dialog().getByRole("textbox", { name: "Filter" }).fill('{ "id": "order-17" }');
     await button("Test on the last events").click();
     await dialog().getByText("1 of 2").waitFor();
     await dialog().getByText("left out").waitFor();

@@ -7,7 +7,7 @@ import { misfits } from "./fits.ts";
 import { keepScreenshot, openTab, seriousFindings, settled, signIn } from "./signed-in.ts";
 import { openDashboard, type Visit } from "./visit.ts";
 
-/** As many props as those of the component that began the complaint: the try-run began 1,600 px below the editor. */
+/** With so many props the try-run began 1,600 px below the editor before there was a dock. */
 const NINE = Array.from(
   { length: 9 },
   (_, n) => `p${n}: { type: "string", label: "Prop ${n}", optional: true }`,
@@ -75,10 +75,10 @@ describe("the dock of the editor", () => {
     await page.keyboard.press("Control+Enter");
     await pane("Result").getByText('"Hey Good day world"').waitFor();
     expect(await editor().innerText(), "and it makes no new line").not.to.match(/\n\s*\n/);
-    await page.getByLabel("Event").fill('{ "body": { "name": "Ada" } }');
+    await page.getByRole("textbox", { name: "Event" }).fill('{ "body": { "name": "Ada" } }');
     await page.keyboard.press("Control+Enter");
     await pane("Result").getByText('"Hey Good day Ada"').waitFor();
-    await page.getByLabel("Event").fill("{ broken");
+    await page.getByRole("textbox", { name: "Event" }).fill("{ broken");
     await page.keyboard.press("Control+Enter");
     await pane("Result").locator(".notice.bad").waitFor();
     await keepScreenshot(page, "dock-run-1280-light");

@@ -237,7 +237,7 @@ describe("the editor of a subscription's function", () => {
     expect(await press("Save", id)).to.equal(200);
     await until(() => button("Save").isDisabled());
     await page.getByRole("link", { name: "Change filter" }).click();
-    await page.getByRole("dialog").getByLabel("Filter").fill('{ "n": 1 }');
+    await page.getByRole("dialog").getByRole("textbox", { name: "Filter" }).fill('{ "n": 1 }');
     const saved = page.waitForResponse(one => one.request().method() === "PUT");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     expect((await saved).status()).to.equal(200);
@@ -246,7 +246,7 @@ describe("the editor of a subscription's function", () => {
     });
     await tab.open(`/subscriptions?edit=${id}`);
     await until(isMoved);
-    await page.getByRole("dialog").getByLabel("Filter").fill("");
+    await page.getByRole("dialog").getByRole("textbox", { name: "Filter" }).fill("");
     const removed = page.waitForResponse(one => one.request().method() === "PUT");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     expect((await removed).status()).to.equal(200);

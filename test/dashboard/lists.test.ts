@@ -155,7 +155,9 @@ describe("long and filtered lists of the dashboard", () => {
     for (let n = 0; n < 51; n += 1) await api.subscribe(oldest, webhook, `later-${n}`);
     await open(`/subscriptions?edit=${id}`);
     const dialog = page.getByRole("dialog");
-    await until(async () => (await dialog.getByLabel("Filter").inputValue()).includes("theOne"));
+    await until(async () =>
+      (await dialog.getByRole("textbox", { name: "Filter" }).inputValue()).includes("theOne"),
+    );
     await open("/subscriptions?new=1");
     await dialog.getByLabel("From").fill("the-old");
     await page.locator(`datalist option[value="the-oldest"]`).first().waitFor({ state: "attached" });

@@ -34,8 +34,8 @@ describe("the map of an account", () => {
     await page.getByRole("link", { name: "till", exact: true }).click();
     await settled(page);
     const picture = page.locator("svg.map");
-    await picture.getByText("ledger").waitFor();
-    await picture.getByText(`${MANY} webhooks`).waitFor();
+    await picture.locator("text", { hasText: "ledger" }).waitFor();
+    await picture.locator("text", { hasText: `${MANY} webhooks` }).waitFor();
     expect(await seriousFindings(page), "the map").to.deep.equal([]);
     await keepScreenshot(page, "map");
     await picture.getByRole("link", { name: `Show ${MANY} webhooks` }).focus();
@@ -45,7 +45,7 @@ describe("the map of an account", () => {
     await picture.getByRole("link", { name: /^till / }).waitFor();
     await page.getByRole("row").filter({ hasText: "till" }).waitFor();
     await page.goBack();
-    await picture.getByText("printer 7").waitFor();
+    await picture.locator("text", { hasText: "printer 7" }).waitFor();
   });
 
   it("is a table on a narrow screen", async () => {

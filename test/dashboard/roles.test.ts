@@ -104,7 +104,7 @@ describe("roles in the dashboard", () => {
     expect(await page.getByLabel(/^Role of/).count()).to.equal(0);
     // In the own account everything is as before.
     await open(ofBert, "/webhooks");
-    expect(await button(page, "New webhook").isEnabled()).to.equal(true);
+    expect(await button(page, "New webhook").first().isEnabled()).to.equal(true);
   });
 
   it("are changed by an owner, and hold for the member at once", async () => {
@@ -113,7 +113,7 @@ describe("roles in the dashboard", () => {
     await page.getByLabel(`Role of ${username}`).selectOption("member");
     await page.getByText(`${username} is member now.`).waitFor();
     await open(ofBert, `/webhooks?org=${org}`);
-    await until(async () => await button(ofBert.page, "New webhook").isEnabled());
+    await until(async () => await button(ofBert.page, "New webhook").first().isEnabled());
     await page.getByLabel(`Role of ${username}`).selectOption("owner");
     await page.getByText(`${username} is owner now.`).waitFor();
     const { members } = await bert.expect(200, "GET", `/orgs/${org}/members`);

@@ -56,7 +56,7 @@ describe("the page of a run", () => {
     const steps = (await line.locator(".badge:first-of-type").allTextContents()).filter(
       text => text !== "Delivered",
     );
-    expect(steps).to.deep.equal(["Queued", "Started", "log", "Ended", "Emitted", "Attempt"]);
+    expect(steps).to.deep.equal(["Queued", "Started", "info", "Ended", "Emitted", "Attempt"]);
     await line.getByText("order 1").waitFor();
     await page.getByText("What a run received that succeeded is not stored.").waitFor();
     expect(await seriousFindings(page), "the run").to.deep.equal([]);

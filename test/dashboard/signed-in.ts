@@ -141,7 +141,7 @@ export async function saveAndWait(page: Page, id: string): Promise<void> {
   const saved = page.waitForResponse(
     response => response.request().method() !== "GET" && new URL(response.url()).pathname.endsWith(`/${id}`),
   );
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   expect((await saved).status()).to.equal(200);
 }
 

@@ -93,8 +93,8 @@ describe("a first visit to the dashboard", () => {
     await send({ name: "second" });
     // It fails, and is tried again while the page is watched.
     const row = page.getByRole("row").filter({ hasText: "Pending" });
-    await row.getByText("503").waitFor();
-    await until(async () => (await row.getByRole("cell").nth(4).textContent()) === "2");
+    await row.getByText("503", { exact: true }).waitFor();
+    await row.getByRole("cell", { name: "2", exact: true }).waitFor();
     expect(await isMarked()).to.equal(true);
     await row.getByRole("link").first().click();
     await page.getByText("Attempt 2").waitFor();

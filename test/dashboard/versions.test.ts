@@ -82,10 +82,10 @@ describe("the versions of a source in the dashboard", () => {
     await page.getByRole("heading", { name: "From version 1 to 3" }).waitFor();
     await until(async () => (await lines("removed"))[0] === '  version: "first",');
     expect(new URL(page.url()).search).to.include("version=3").and.include("against=1");
-    await page.getByRole("button", { name: "Show what version 2 changed" }).focus();
+    await page.getByRole("button", { name: "Changes of version 2" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "From version 1 to 2" }).waitFor();
-    await page.getByRole("button", { name: "Show what version 1 changed" }).press("Enter");
+    await page.getByRole("button", { name: "Changes of version 1" }).press("Enter");
     await page.getByText("There is no earlier version to compare it with.").waitFor();
   });
 

@@ -66,7 +66,7 @@ describe("the settings of a webhook's deliveries and signatures", () => {
     const waits = page.getByLabel("Waits before retries");
     expect(await waits.inputValue()).to.equal("5s, 1m");
     await waits.fill("0s");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await isInvalid(waits);
     for (const [text, schedule] of [
       ["none", []],

@@ -198,7 +198,7 @@ describe("the versions of a source's code", () => {
     });
     await put(source.id, {});
     expect(await emittedNow(source)).to.deep.equal({ word: "one", token: SECRET });
-    // What it has already is no other version.
+    // The code that it has makes none.
     expect((await restore(source.id, 1)).status).to.equal(200);
     expect(await numbers(source.id)).to.deep.equal([3, 2, 1]);
   });

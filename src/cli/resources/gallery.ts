@@ -116,7 +116,7 @@ function deployCommand(gallery: Command, tools: RemoteTools): void {
     const { deployAction, deploySource } = await import("../deploy/deploy.ts");
     const deploy = entry.type === "action" ? deployAction : deploySource;
     const id = entry.component_id;
-    const deployed = await deploy(client, { ...entry, id }, { component_id: id }, props, options.name);
+    const deployed = await deploy(client, { ...entry, id }, { component_id: id }, props, options);
     printJson(deployed);
     note(`${deployed.id} was ${deployed.deployed}.`);
   });

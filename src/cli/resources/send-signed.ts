@@ -6,7 +6,7 @@ import type { JsonText } from "../../lib/json-text.ts";
 import { PRESETS, type Preset } from "../../verify/presets.ts";
 import type { VerifyRule } from "../../verify/schema.ts";
 import { CantSign, signRequest, type Unsigned } from "../../verify/sign.ts";
-import { askSecret, parseJsonOption, readTextFile } from "../input.ts";
+import { askSecret, parseJsonOption, readTextFile, UsageError } from "../input.ts";
 import { plain, show } from "../output.ts";
 import type { RemoteTools } from "../remote/remote-command.ts";
 import { type JsonOption, jsonOption } from "./list.ts";
@@ -15,7 +15,7 @@ import { commandOn, type Subject, thingAction } from "./subject.ts";
 type Source = Schemas["SourceDetail"];
 
 interface Options extends JsonOption {
-  signed: Preset;
+  signed?: Preset;
   secret?: string;
   data: JsonText;
 }
@@ -32,22 +32,20 @@ export function sendCommand(
 ): void {
   const description = "send a request to its endpoint, signed as a provider signs";
   const command = commandOn(group, "send", subject, description)
-    .requiredOption(
-      "--signed <preset>",
-      "how it is signed: github, stripe, … (docs/verify.md#presets)",
-      parsePreset,
-    )
+    .option("--signed <preset>", "how it is signed: github, stripe, … (docs/verify.md#presets)", parsePreset)
     .option("--secret <file>", "file with the secret; - is the standard input; without it, it is asked for")
     .option("--data <json>", "body of the request", parseJsonOption, parseJsonOption(DEFAULT_DATA));
   thingAction<Source, Options>(jsonOption(command), tools, subject, async (source, { options }) => {
+    const { signed } = options;
+    if (!signed) throw new UsageError("--signed: says how the request is signed, such as --signed github");
     const url = endpointOf(source);
     if (url === null) throw new AppError("invalid", `${source.name} (${source.id}) has no endpoint`);
-    const secret = await readSecret(options.secret, options.signed.secret);
+    const secret = await readSecret(options.secret, signed.secret);
     const request = {
       ...{ method: "POST", url, headers: { "content-type": "application/json" } },
       ...{ body: Buffer.from(options.data.text), id: `msg_${randomUUID()}` },
     };
-    const response = await send(signedBy(options.signed.rule, secret, request));
+    const response = await send(signedBy(signed.rule, secret, request));
     show(response, options, ({ status, body }) => `${status} ${plain(body)}`);
     if (response.status >= 400) process.exitCode = 1;
   });

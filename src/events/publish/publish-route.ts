@@ -28,7 +28,7 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
   return route({
     method: "POST",
     ...spec,
-    // Events on their way are no changes of the account.
+    // An event on its way changes nothing that the account keeps.
     audit: null,
     description:
       "One event, or a batch of up to 1,000 in `events`, of at most 5 MB. All of it is accepted, or nothing. What was " +

@@ -133,9 +133,9 @@ describe("headwater with a server", () => {
         env,
       );
       expect([wrong.code, wrong.stdout.slice(0, 4)], wrong.stderr).to.deep.equal([1, "401 "]);
-      expect(await failure("source", "send", "verifying", "--signed", "githup")).to.match(
-        /--signed.* must be one of standard-webhooks, /,
-      );
+      const misspelt = await headwater(["source", "send", "verifying", "--signed", "githup"], env);
+      expect(misspelt.code).to.equal(2);
+      expect(misspelt.stderr).to.match(/--signed.* must be one of standard-webhooks, /);
     } finally {
       await rm(folder, { recursive: true });
       await printed("source", "delete", "verifying", "--yes");

@@ -35,9 +35,9 @@ describe("headwater source versions, diff and restore", () => {
 
   const env = () => ({ HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: api.apiKey });
   const { printed, json, failure } = commandsWith(env);
-  const deploy = async (text: string, comment: string) => {
+  const deploy = async (text: string, comment: string, ...more: string[]) => {
     writeFileSync(join(folder, "told.mjs"), text);
-    await printed("deploy", join(folder, "told.mjs"), "--name", "told", "--comment", comment);
+    await printed("deploy", join(folder, "told.mjs"), "--name", "told", "--comment", comment, ...more);
   };
 
   it("list who deployed what, show what differs, and go back", async () => {
@@ -55,7 +55,7 @@ describe("headwater source versions, diff and restore", () => {
       (await json("source", "versions", "told")).map(({ number }: { number: number }) => number),
     ).to.deep.equal([3, 2, 1]);
     const lastChange = await printed("source", "diff", "told");
-    expect(lastChange).to.include("--- code\tversion 2\n+++ code\tversion 3\n@@ -3,7 +3,7 @@");
+    expect(lastChange).to.include("--- code\tversion 2\n+++ code\tversion 3\n@@ -3,6 +3,6 @@");
     expect(lastChange).to.include('\n-    this.$emit("two");\n+    this.$emit("three");\n');
     expect(await printed("source", "diff", "told", "1")).to.include('-    this.$emit("one");');
     expect(await printed("source", "diff", "told", "3", "2")).to.include('+    this.$emit("two");');
@@ -78,14 +78,14 @@ describe("headwater source versions, diff and restore", () => {
   });
 
   it("restore with other values of props that do not fit", async () => {
-    await deploy(code("strict", 'city: { type: "string", options: ["Bern"], default: "Bern" }'), "strict");
+    const file = join(folder, "props.json");
+    writeFileSync(file, '{"city": "Bern"}');
+    await deploy(code("strict", 'city: { type: "string", options: ["Bern"] }'), "strict", "--props", file);
     await deploy(code("loose", 'city: { type: "string" }'), "loose");
     const { id } = await json("source", "show", "told");
     await api.expect(200, "PUT", `/sources/${id}`, { body: { configured_props: { city: "Rome" } } });
     const [, strict] = await json("source", "versions", "told");
     expect(await failure("source", "restore", "told", String(strict.number))).to.include("city");
-    const file = join(folder, "props.json");
-    writeFileSync(file, '{"city": "Bern"}');
     await printed("source", "restore", "told", String(strict.number), "--props", file);
     expect((await json("source", "show", "told")).configured_props.city).to.equal("Bern");
   });
