@@ -1,3 +1,4 @@
+// runs-long: npm test has test/audit/audit-log.test.ts; a route that says nothing of its change does not compile
 import { expect } from "chai";
 import { routes } from "../../src/app.ts";
 import type { AnyRoute } from "../../src/http/route.ts";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser, and test/attention
 import { expect } from "chai";
 import type { SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { StoredEvents } from "../../src/models/event.ts";

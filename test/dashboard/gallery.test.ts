@@ -1,3 +1,4 @@
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser, and test/gallery
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { publishGallery } from "../../src/gallery/publish-gallery.ts";

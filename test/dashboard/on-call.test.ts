@@ -1,4 +1,4 @@
-// runs-long: npm test has test/dashboard/palette.test.ts and test/dashboard/attention.test.ts, with one of everything
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
 
 import { expect } from "chai";
 import type { Page } from "playwright-core";

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/dashboard/story.test.ts, which signs in by a link
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import type { Api } from "../support/api.ts";

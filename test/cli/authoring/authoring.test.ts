@@ -1,3 +1,4 @@
+// runs-long: npm test has test/gallery and test/cli/deploy.test.ts
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

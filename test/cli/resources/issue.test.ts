@@ -1,3 +1,4 @@
+// runs-long: npm test has test/deliveries/issues and test/cli/walk.test.ts
 import { expect } from "chai";
 import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
