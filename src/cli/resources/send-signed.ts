@@ -71,7 +71,8 @@ async function readSecret(file: string | undefined, what: string): Promise<strin
   return (await readTextFile(file)).replace(/\r?\n$/, "");
 }
 
-function endpointOf({ configured_props }: Source): string | null {
+/** Returns the address at which a source receives requests; null if it has none. */
+export function endpointOf({ configured_props }: Pick<Source, "configured_props">): string | null {
   for (const value of Object.values(configured_props)) {
     const { endpoint_url } = (value ?? {}) as Record<string, unknown>;
     if (typeof endpoint_url === "string") return endpoint_url;

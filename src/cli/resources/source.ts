@@ -17,7 +17,7 @@ import {
   textOf,
 } from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
-import { sendCommand } from "./send-signed.ts";
+import { endpointOf, sendCommand } from "./send-signed.ts";
 import { versionCommands } from "./source-version.ts";
 import { activeCommands, commandOn, type Subject, subjectCommands, thingAction } from "./subject.ts";
 
@@ -97,15 +97,16 @@ function rotateCommand(source: Command, tools: RemoteTools): void {
   const description = "replace the address of its endpoint; the old one ends at once";
   const command = jsonOption(commandOn(source, "rotate-endpoint", SOURCE, description));
   thingAction(command, tools, SOURCE, async ({ id }, { client, options }) =>
-    show(await client.sources.rotateEndpoint(id), options, rotated => triggerOf(rotated) ?? ""),
+    show(await client.sources.rotateEndpoint(id), options, rotated => endpointOf(rotated) ?? ""),
   );
 }
 
-/** What makes it run: an address, or a timer; null for neither. */
-function triggerOf({ configured_props }: Source): string | null {
-  for (const value of Object.values(configured_props)) {
-    const { endpoint_url, cron, interval_seconds } = (value ?? {}) as Record<string, unknown>;
-    if (typeof endpoint_url === "string") return endpoint_url;
+/** What makes it run: an address, or else a timer; null for neither. */
+function triggerOf(source: Source): string | null {
+  const endpoint = endpointOf(source);
+  if (endpoint !== null) return endpoint;
+  for (const value of Object.values(source.configured_props)) {
+    const { cron, interval_seconds } = (value ?? {}) as Record<string, unknown>;
     if (typeof cron === "string") return `cron ${cron}`;
     if (typeof interval_seconds === "number") return `every ${interval_seconds} s`;
   }

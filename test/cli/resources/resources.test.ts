@@ -101,11 +101,16 @@ describe("headwater with a server", () => {
     expect(
       (await json("source", "rotate-endpoint", moved.id)).configured_props.http.endpoint_url,
     ).not.to.equal(after);
+    const both = await api.createSource({
+      component_code: `export default { name: "Both", version: "1", props: {
+        timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, http: "$.interface.http" }, run() {} };`,
+    });
+    expect((await printed("source", "rotate-endpoint", both.id)).trimEnd()).to.match(/^http:.*\/in\/\w{32}$/);
     const silent = await api.createSource({
       component_code: 'export default { name: "Silent", version: "1", run() {} };',
     });
     expect(await failure("source", "rotate-endpoint", silent.id)).to.include("endpoint");
-    for (const { id } of [moved, silent]) await printed("source", "delete", id, "--yes");
+    for (const { id } of [moved, both, silent]) await printed("source", "delete", id, "--yes");
   });
 
   it("sends a source a request that is signed as a provider signs", async () => {
