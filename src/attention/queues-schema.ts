@@ -4,7 +4,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 
 const NameOrNull = OrNull(Type.String(), "Its name; null without one.");
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const shown = `The ${LIMITS.queuesShown.value} that have waited longest.`;
+const most = LIMITS.queuesShown.value;
 const counted = `Counted up to ${LIMITS.attentionCounted.value}.`;
 
 const QueueOfListener = Type.Object({
@@ -40,9 +40,11 @@ export const QueuesView = Type.Object(
       ),
     }),
     deliveries: Type.Array(QueueOfListener, {
-      description: `Webhooks and destinations of which deliveries wait. ${shown}`,
+      description: `Webhooks and destinations of which deliveries wait, those first that have waited longest; at most ${most}.`,
     }),
-    runs: Type.Array(QueueOfSource, { description: `Sources of which runs wait. ${shown}` }),
+    runs: Type.Array(QueueOfSource, {
+      description: `Sources of which runs wait, those first that have waited longest; of more than ${most}, the ones with the longest queues.`,
+    }),
   },
   { title: "Queues" },
 );

@@ -48,7 +48,7 @@ export const ALERT_LIMITS = defineLimits({
     value: 50,
     unit: "count",
     per: "request",
-    what: "listeners, and sources, that `GET /queues` shows, those that have waited longest",
+    what: "listeners that have waited longest, and sources with the longest queues, that `GET /queues` shows",
     beyond: "they are only counted",
   },
   alertsPerMail: {
