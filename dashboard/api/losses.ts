@@ -14,24 +14,54 @@ const linesOf = (...losses: [many: number, noun: string, plural: string, becomes
     .filter(([many]) => many > 0)
     .map(([many, noun, plural, becomes]) => `${counted(many, noun, plural)} ${becomes}`.trim());
 
-const subscriptions = ["subscription", "subscriptions"] as const;
+type Loss = Parameters<typeof linesOf>[number];
 
-/** What is gone with a source, as it is now. */
-export async function lossesOfSource(id: string, call: CallOptions): Promise<string[]> {
-  const account = inAccount();
-  const [from, to, events, errors, logs, runs, pending] = await Promise.all([
-    sizeOf(account.subscriptions.list({ ...ONE, emitter_id: id }, call)),
-    sizeOf(account.subscriptions.list({ ...ONE, listener_id: id }, call)),
+const subscriptions = ["subscription", "subscriptions"] as const;
+const waiting = (many: number): Loss => [
+  many,
+  "delivery that waits is",
+  "deliveries that wait are",
+  "cancelled",
+];
+const failures = (many: number): Loss => [
+  many,
+  "failed delivery",
+  "failed deliveries",
+  "can't be retried any more",
+];
+
+/** The subscriptions of an emitter, which may be a listener, too. */
+async function connectionsOf(id: string, call: CallOptions): Promise<Loss[]> {
+  const all = inAccount().subscriptions;
+  const [from, to] = await Promise.all([
+    sizeOf(all.list({ ...ONE, emitter_id: id }, call)),
+    sizeOf(all.list({ ...ONE, listener_id: id }, call)),
+  ]);
+  return [
+    [from, ...subscriptions, "by which others receive its events"],
+    [to, ...subscriptions, "by which it listens to others"],
+  ];
+}
+
+/** How much of a source's events is kept: of its channels, its errors and its logs. */
+const keptOf = (id: string, call: CallOptions) =>
+  Promise.all([
     sizeOf(headwater.sources.events(id, ONE, call)),
     sizeOf(headwater.sources.errors(id, ONE, call)),
     sizeOf(headwater.sources.logs(id, ONE, call)),
+  ]);
+
+/** What is gone with a source, as it is now. */
+export async function lossesOfSource(id: string, call: CallOptions): Promise<string[]> {
+  const [connections, [events, errors, logs], runs, pending] = await Promise.all([
+    connectionsOf(id, call),
+    keptOf(id, call),
     sizeOf(headwater.sources.runs(id, ONE, call)),
-    sizeOf(account.deliveries.list({ ...ONE, emitter_id: id, state: "pending" }, call)),
+    sizeOf(inAccount().deliveries.list({ ...ONE, emitter_id: id, state: "pending" }, call)),
   ]);
   return linesOf(
-    [from, ...subscriptions, "by which others receive its events"],
-    [to, ...subscriptions, "by which it listens to others"],
-    [pending, "delivery that waits is", "deliveries that wait are", "cancelled"],
+    ...connections,
+    waiting(pending),
     [events + errors + logs, "kept event, error or log line", "kept events, errors and log lines", ""],
     [runs, "run is", "runs are", "listed no longer"],
   );
@@ -44,11 +74,7 @@ export async function lossesOfEvents(
   call: CallOptions,
 ): Promise<string[]> {
   if (range === "one") return ["1 event"];
-  const [events, errors, logs] = await Promise.all([
-    sizeOf(headwater.sources.events(id, ONE, call)),
-    sizeOf(headwater.sources.errors(id, ONE, call)),
-    sizeOf(headwater.sources.logs(id, ONE, call)),
-  ]);
+  const [events, errors, logs] = await keptOf(id, call);
   const upTo = range === "older" ? "at most, those up to this one" : "";
   return linesOf(
     [events, "event", "events", upTo],
@@ -59,18 +85,12 @@ export async function lossesOfEvents(
 
 /** What is gone with a workflow, as it is now. */
 export async function lossesOfWorkflow(id: string, call: CallOptions): Promise<string[]> {
-  const account = inAccount();
-  const [from, to, events, errors] = await Promise.all([
-    sizeOf(account.subscriptions.list({ ...ONE, emitter_id: id }, call)),
-    sizeOf(account.subscriptions.list({ ...ONE, listener_id: id }, call)),
+  const [connections, events, errors] = await Promise.all([
+    connectionsOf(id, call),
     sizeOf(headwater.workflows.events(id, ONE, call)),
     sizeOf(headwater.workflows.errors(id, ONE, call)),
   ]);
-  return linesOf(
-    [from, ...subscriptions, "by which others receive its events"],
-    [to, ...subscriptions, "by which it listens to others"],
-    [events + errors, "kept event or error", "kept events and errors", ""],
-  );
+  return linesOf(...connections, [events + errors, "kept event or error", "kept events and errors", ""]);
 }
 
 /** What is gone with a webhook or destination, as it is now. */
@@ -82,12 +102,12 @@ export async function lossesOfListener(id: string, call: CallOptions): Promise<s
     sizeOf(calls.deliveries(id, { ...ONE, state: "failed" }, call)),
     sizeOf(calls.deliveries(id, ONE, call)),
   ]);
-  return linesOf(
-    [to, ...subscriptions, ""],
-    [pending, "delivery that waits is", "deliveries that wait are", "cancelled"],
-    [failed, "failed delivery", "failed deliveries", "can't be retried any more"],
-    [all, "delivery is", "deliveries are", "listed no longer, with their attempts"],
-  );
+  return linesOf([to, ...subscriptions, ""], waiting(pending), failures(failed), [
+    all,
+    "delivery is",
+    "deliveries are",
+    "listed no longer, with their attempts",
+  ]);
 }
 
 /** What is gone with a subscription, as it is now. */
@@ -100,10 +120,7 @@ export async function lossesOfSubscription(id: string, call: CallOptions): Promi
     of("failed"),
   ]);
   return [
-    ...linesOf(
-      [pending, "delivery that waits is", "deliveries that wait are", "cancelled"],
-      [failed, "failed delivery", "failed deliveries", "can't be retried any more"],
-    ),
+    ...linesOf(waiting(pending), failures(failed)),
     ...(filter ? ["Its filter"] : []),
     ...(function_hash ? ["The code of its function"] : []),
   ];

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { orgId } from "../lib/shown-account";
-import type { List } from "./client";
-import { readPages } from "./pages";
+import type { Cursor, Page } from "./client";
+import { readRows } from "./pages";
 import { inAccount } from "./session";
 
 interface Named {
@@ -25,21 +25,29 @@ function isFresh(mark: typeof first): boolean {
   return false;
 }
 
+const NEWEST = 100;
+const MOST = 5000;
+
 /** Reads the names of the shown account, unless they were read a moment ago. The newest 100 of each kind. */
 export function loadNames(): void {
-  if (!isFresh(first)) loadPages(1);
+  if (!isFresh(first)) load(NEWEST);
 }
 
 /** Reads the names of further pages, too: for those who look for a thing by its name. */
 export function loadAllNames(): void {
-  if (!isFresh(all)) loadPages();
+  if (!isFresh(all)) load(MOST);
 }
 
-function loadPages(pages?: number): void {
+function load(most: number): void {
   const { sources, webhooks, destinations, workflows } = inAccount();
-  const lists: List<Named>[] = [sources.list(), webhooks.list(), destinations.list(), workflows.list()];
+  const lists: ((cursor: Cursor) => PromiseLike<Page<Named>>)[] = [
+    cursor => sources.list(cursor),
+    cursor => webhooks.list(cursor),
+    cursor => destinations.list(cursor),
+    cursor => workflows.list(cursor),
+  ];
   // Ids are shown where no name is known.
-  for (const list of lists) readPages(list, put, pages).catch(() => undefined);
+  for (const list of lists) readRows(list, { most, onPage: (_, page) => put(page) }).catch(() => undefined);
 }
 
 function put(rows: Named[]): void {

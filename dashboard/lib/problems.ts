@@ -25,6 +25,9 @@ export interface Problem {
 
 const DAY_MS = 86_400_000;
 
+/** The number of a day (UTC), by which quotas are counted. */
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+
 const sinceOf = ({ details, at_ms }: Alert): number =>
   typeof details.failing_since_ms === "number" ? details.failing_since_ms : at_ms;
 
@@ -33,7 +36,7 @@ function keyOf(alert: Alert): string {
   const { type, subject, details, at_ms } = alert;
   const [kind = ""] = type.split(".");
   if (kind === "delivery") return `${kind} ${details.issue_id ?? subject?.id}`;
-  if (kind === "quota") return `${kind} ${details.quota} ${Math.floor(at_ms / DAY_MS)}`;
+  if (kind === "quota") return `${kind} ${details.quota} ${dayOf(at_ms)}`;
   return `${kind} ${subject?.id ?? ""}`;
 }
 

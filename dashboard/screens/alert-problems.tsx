@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client";
 import { to } from "../lib/address";
 import { counted, exactTime, sentence, words } from "../lib/format";
-import { type Problem, withLocalTimes } from "../lib/problems";
+import { dayOf, type Problem, withLocalTimes } from "../lib/problems";
 import { Badge, LinkButton, Time, type Tone } from "../ui/basics";
 import type { Column } from "../ui/table";
 import { Thing } from "../ui/thing";
@@ -25,8 +25,6 @@ const STATES: Record<State, [string, Tone]> = {
   recovered: ["Recovered", "good"],
   ended: ["Ended", "none"],
 };
-
-const DAY_MS = 86_400_000;
 
 /** Whether the thing is among those that need somebody now; a list that is not whole does not say that it is not. */
 const isAmong = (id: string, rows: { id: string }[], count: number): boolean =>
@@ -53,7 +51,7 @@ export function stateOf(
     case "connection":
       return isAmong(id, connections, needs.connections) ? "open" : "ended";
     case "quota": {
-      const isToday = Math.floor(latest.at_ms / DAY_MS) === Math.floor(Date.now() / DAY_MS);
+      const isToday = dayOf(latest.at_ms) === dayOf(Date.now());
       return isToday && quotas.some(({ quota }) => quota === latest.details.quota) ? "open" : "ended";
     }
     default:
@@ -100,16 +98,6 @@ function nextOf({ kind, subject, latest }: Problem): [label: string, address: st
   return kind === "quota" ? ["Usage", to("/usage")] : null;
 }
 
-/** A connection has no screen of its own. */
-const Subject = ({ id, name }: { id: string; name: string | null }) =>
-  id.startsWith("apn_") ? (
-    <a href={to("/connections")} title={id}>
-      {name ?? id}
-    </a>
-  ) : (
-    <Thing id={id} name={name} />
-  );
-
 /** The columns of the list of problems, as they are at present. */
 export const problemColumns = (present: Present): Column<Problem>[] => [
   {
@@ -122,7 +110,7 @@ export const problemColumns = (present: Present): Column<Problem>[] => [
   {
     head: "About",
     label: "about",
-    cell: ({ subject }) => (subject ? <Subject {...subject} /> : <span class="muted">this account</span>),
+    cell: ({ subject }) => (subject ? <Thing {...subject} /> : <span class="muted">this account</span>),
   },
   { head: "What happened", cell: whatHappened },
   {

@@ -9,6 +9,7 @@ import { DraftInput } from "../ui/draft-input";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
+import { screenOf } from "../ui/thing";
 import { Span, spanOf, whatIsGiven } from "./delivery-filters";
 
 type Entry = Schemas["AuditEntry"];
@@ -16,22 +17,11 @@ type Entry = Schemas["AuditEntry"];
 /** All in the address, as those of deliveries. */
 const FILTERS = ["action", "actor_id", "thing_id", "hours", "since", "until"];
 
-/** Screens of things, by their kind. */
-const SCREENS: Record<string, (id: string) => string> = {
-  source: id => to(`/sources/${id}`),
-  webhook: id => to(`/webhooks/${id}`),
-  destination: id => to(`/destinations/${id}`),
-  subscription: id => to(`/subscriptions/${id}`),
-  component: id => to(`/components/${id}`),
-  delivery: id => to(`/deliveries/${id}`),
-  connection: () => to("/connections"),
-};
-
 /** The thing as it was called then: a link while it is there. */
 function ChangedThing({ thing }: Pick<Entry, "thing">) {
   if (thing === null) return <span class="muted">–</span>;
-  const { id, name, kind, exists } = thing;
-  const screen = exists ? SCREENS[kind]?.(id) : undefined;
+  const { id, name, exists } = thing;
+  const screen = exists ? screenOf(id) : undefined;
   return screen === undefined ? (
     <span title={id}>{name ?? id}</span>
   ) : (

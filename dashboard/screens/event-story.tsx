@@ -2,11 +2,12 @@ import type { Schemas } from "../api/client";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration, words } from "../lib/format";
-import { Badge, Card, Copyable, CopyBlock, Moment } from "../ui/basics";
+import { Card, Copyable, CopyBlock, Moment } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { Thing } from "../ui/thing";
 import { Branches } from "./event-branches";
 import { Step } from "./event-step";
+import { RunOutcome } from "./source-parts";
 
 type Trace = Schemas["EventTrace"];
 
@@ -48,7 +49,7 @@ export function Story({ trace, replay, emitter, id }: StoryProps) {
           {trace.run ? (
             <p>
               Run <a href={to(`/runs/${trace.run.id}`)}>{trace.run.id}</a> ({words(trace.run.trigger)}){" "}
-              <Badge tone={trace.run.outcome === "ok" ? "good" : "bad"}>{trace.run.outcome}</Badge>
+              <RunOutcome {...trace.run} />
               {trace.run.started_at_ms !== null && (
                 <span class="sub"> took {duration(trace.run.finished_at_ms - trace.run.started_at_ms)}</span>
               )}

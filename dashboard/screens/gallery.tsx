@@ -2,6 +2,7 @@ import { useRoute } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
+import { sentence } from "../lib/format";
 import { Badge, Card, Copyable, LinkButton, Notice, Page } from "../ui/basics";
 import { Select } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
@@ -46,7 +47,7 @@ function Cards() {
           value={category ?? ""}
           choices={[
             { value: "", label: "All categories" },
-            ...(resource.data?.categories ?? []).map(value => ({ value, label: capital(value) })),
+            ...(resource.data?.categories ?? []).map(value => ({ value, label: sentence(value) })),
           ]}
           onChange={chosen => filters.set({ category: chosen })}
         />
@@ -235,5 +236,3 @@ export function Changes({ entry, since }: { entry: Pick<Entry, "changelog">; sin
     </dl>
   );
 }
-
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);

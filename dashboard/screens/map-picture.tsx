@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso/router";
 import { to } from "../lib/address";
 import { counted } from "../lib/format";
-import type { Box, Neighbour } from "../lib/neighbours";
+import { type Box, kindOf, type Neighbour } from "../lib/neighbours";
 
 /** How many of a kind are called. */
 const NOUNS: Record<string, string> = {
@@ -133,8 +133,7 @@ function BoxLink({ box, x, y, troubled, address }: BoxLinkProps) {
   );
 }
 
-const nameOf = ({ id, name }: Neighbour) =>
-  id.endsWith("*") ? `All ${nounOf(id.split("_")[0] ?? "")}s` : (name ?? id);
+const nameOf = ({ id, name }: Neighbour) => (id.endsWith("*") ? `All ${nounOf(kindOf(id))}s` : (name ?? id));
 
 function textOf(box: Box): string {
   if (box.type === "thing") return nameOf(box.neighbour);
@@ -147,7 +146,7 @@ function titleOf(box: Box): string {
   if (box.type === "rest") return `${box.count} more ${nounOf(box.kind)}s, in the list`;
   const { id, links } = box.neighbour;
   const channels = [...new Set(links.map(({ event_name }) => event_name || "default"))].join(", ");
-  return `${nameOf(box.neighbour)} (${nounOf(id.split("_")[0] ?? "")}), channel ${channels}`;
+  return `${nameOf(box.neighbour)} (${nounOf(kindOf(id))}), channel ${channels}`;
 }
 
 interface RectProps {

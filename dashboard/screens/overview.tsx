@@ -6,6 +6,7 @@ import { inAccount, me, orgName } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count, successRate } from "../lib/format";
+import { triggerOf } from "../lib/interfaces";
 import { orgId } from "../lib/shown-account";
 import { Bars } from "../ui/bars";
 import { LinkButton, Page, Time } from "../ui/basics";
@@ -16,7 +17,7 @@ import { Tile } from "../ui/tile";
 import { deliveryColumns } from "./delivery-parts";
 import { HourChart } from "./hour-chart";
 import { useLiveDeliveries } from "./live-deliveries";
-import { FIRST_SOURCE, SourceBadge, triggerOf } from "./source-parts";
+import { FIRST_SOURCE, SourceBadge } from "./source-parts";
 import { WebhookBadge } from "./webhook-parts";
 
 const NeedsAttention = later(async () => (await import("./more")).NeedsAttention);
@@ -122,7 +123,7 @@ export function Overview() {
                       {page.data.map(one => (
                         <li key={one.id}>
                           <a href={to(`/sources/${one.id}`)}>{one.name}</a>
-                          <span class="sub">{triggerOf(one)}</span>
+                          <span class="sub">{triggerOf(one.configured_props)}</span>
                           <SourceBadge source={one} />
                         </li>
                       ))}

@@ -8,6 +8,7 @@ import { Badge } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Icon, type IconName } from "../ui/icon";
 import { NAVIGATION } from "../ui/navigation";
+import { screenOf } from "../ui/thing";
 import { leaveThen } from "../ui/unsaved";
 
 type Hit = Schemas["SearchHit"];
@@ -55,32 +56,18 @@ const ICONS: Partial<Record<Hit["kind"], IconName>> = {
 
 function addressOf({ kind, id, emitter_id }: Hit): string {
   switch (kind) {
-    case "source":
-      return to(`/sources/${id}`);
-    case "webhook":
-      return to(`/webhooks/${id}`);
-    case "destination":
-      return to(`/destinations/${id}`);
     case "workflow":
       return to("/workflows", { q: id });
-    case "component":
-      return to(`/components/${id}`);
-    case "connection":
-      return to("/connections");
-    case "subscription":
-      return to(`/subscriptions/${id}`);
     case "auto_subscription":
       return to("/subscriptions");
-    case "delivery":
-      return to(`/deliveries/${id}`);
     case "event":
       return to(`/events/${emitter_id}/${id}`);
-    case "run":
-      return to(`/runs/${id}`);
     case "replay":
       return to("/replays");
     case "api_key":
       return to("/keys");
+    default:
+      return screenOf(id) ?? to("/");
   }
 }
 

@@ -8,7 +8,7 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { bytes, counted, duration, words } from "../lib/format";
 import { orgId } from "../lib/shown-account";
-import { Badge, Card, Copyable, CopyBlock, LinkButton, Moment, Page } from "../ui/basics";
+import { Card, Copyable, CopyBlock, LinkButton, Moment, Page } from "../ui/basics";
 import { LogLines } from "../ui/log-lines";
 import { Loaded } from "../ui/states";
 import { Table } from "../ui/table";
@@ -16,6 +16,7 @@ import { Thing } from "../ui/thing";
 import { deliveryColumns } from "./delivery-parts";
 import { RunError } from "./run-error";
 import { TimeLine } from "./run-time-line";
+import { RunOutcome } from "./source-parts";
 
 type Detail = Schemas["RunDetail"];
 
@@ -45,7 +46,7 @@ export function Run() {
           </>
         )
       }
-      badge={run && <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>}
+      badge={run && <RunOutcome {...run} />}
       about={<Copyable text={id} label="id" />}
       actions={
         run?.error_event && (

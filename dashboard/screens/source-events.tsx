@@ -6,6 +6,7 @@ import { inAccount } from "../api/session";
 import type { Summary } from "../api/source";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
+import { endpointOf } from "../lib/interfaces";
 import { Button, Card, CopyBlock } from "../ui/basics";
 import { Select } from "../ui/form";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
@@ -85,14 +86,14 @@ export function Events({ source }: { source: Detail }) {
 
 /** Sends a request to the source's endpoint; without one, publishes an event as the source. */
 export function firstEvent({ id, configured_props: props }: Detail): string {
-  const url = props.http?.endpoint_url;
+  const url = endpointOf(props);
   return url
     ? postCommand(url, { name: "world" })
     : apiCommand(`/sources/${id}/events`, { method: "POST", body: { event: { hello: "world" } } });
 }
 
 function NoEvents({ source }: { source: Detail }) {
-  const url = source.configured_props.http?.endpoint_url;
+  const url = endpointOf(source.configured_props);
   return (
     <NothingYet icon="radio" title="Waiting for the first event" command={firstEvent(source)}>
       {url
@@ -103,7 +104,7 @@ function NoEvents({ source }: { source: Detail }) {
 }
 
 function Trigger({ source }: { source: Detail }) {
-  const url = source.configured_props.http?.endpoint_url;
+  const url = endpointOf(source.configured_props);
   const send = async () => {
     await headwater.publish(source.id, { event: { hello: "world", sent_from: "dashboard" } });
     toast("Published; it appears in the list.", "good");

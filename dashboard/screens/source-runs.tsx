@@ -4,11 +4,13 @@ import type { ReadPage } from "../api/paged";
 import { useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
 import { bytes, duration, words } from "../lib/format";
-import { Badge, Time } from "../ui/basics";
+import { endpointOf } from "../lib/interfaces";
+import { Time } from "../ui/basics";
 import { Select } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { firstEvent } from "./source-events";
+import { RunOutcome } from "./source-parts";
 
 type Detail = Schemas["SourceDetail"];
 
@@ -17,7 +19,7 @@ const SHOWN = 25;
 /** The runs of a source that are still known. */
 export function Runs({ source }: { source: Detail }) {
   const { id } = source;
-  const url = source.configured_props.http?.endpoint_url;
+  const url = endpointOf(source.configured_props);
   const filters = useFilters(["outcome"]);
   const { outcome, after, before } = filters.query;
   const isFailed = outcome === "error";
@@ -70,7 +72,7 @@ export function Runs({ source }: { source: Detail }) {
             head: "Outcome",
             cell: run => (
               <>
-                <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
+                <RunOutcome {...run} />
                 {run.error && <div class="sub">{run.error.message}</div>}
               </>
             ),

@@ -8,6 +8,7 @@ import { lossesOfSource } from "../api/losses";
 import { useResource } from "../api/resource";
 import { type SourceResource, updateSource } from "../api/source";
 import { to } from "../lib/address";
+import { endpointOf } from "../lib/interfaces";
 import { Button, Card } from "../ui/basics";
 import { Clashes } from "../ui/clashes";
 import { Confirm } from "../ui/dialog";
@@ -108,7 +109,7 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
           </div>
         </Form>
       </Card>
-      {source.configured_props.http?.endpoint_url && (
+      {endpointOf(source.configured_props) && (
         <Card title="Endpoint">
           <div class="spread">
             <span class="muted">

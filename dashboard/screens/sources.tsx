@@ -4,12 +4,13 @@ import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
+import { triggerOf } from "../lib/interfaces";
 import { LinkButton, Time } from "../ui/basics";
 import { ListFilters, sortOf } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
-import { FIRST_SOURCE, SourceBadge, triggerOf } from "./source-parts";
+import { FIRST_SOURCE, SourceBadge } from "./source-parts";
 import { LAST_TIMES } from "./webhook-parts";
 
 type Source = Schemas["Source"];
@@ -92,7 +93,7 @@ const COLUMNS: Column<Source>[] = [
     ),
   },
   { head: "State", cell: source => <SourceBadge source={source} /> },
-  { head: "Runs on", cell: source => <span class="muted">{triggerOf(source)}</span> },
+  { head: "Runs on", cell: source => <span class="muted">{triggerOf(source.configured_props)}</span> },
   ...LAST_TIMES,
   { head: "Changed", label: true, cell: source => <Time seconds={source.updated_at} /> },
 ];

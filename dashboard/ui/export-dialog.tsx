@@ -38,8 +38,8 @@ export function ExportDialog({ things, read, onClose }: ExportDialogProps) {
     const { signal } = abort;
     setError(undefined);
     try {
-      const onProgress = (last: Progress) => !signal.aborted && setProgress(last);
-      const all = await readRows(cursor => read(cursor, { signal }), { most: MOST, onProgress });
+      const onPage = (last: Progress) => !signal.aborted && setProgress(last);
+      const all = await readRows(cursor => read(cursor, { signal }), { most: MOST, onPage });
       if (signal.aborted) return;
       const file = `${things.replaceAll(" ", "-")}.${format}`;
       download(file, format === "csv" ? csvOf(all.rows) : JSON.stringify(all.rows, null, 2), format);

@@ -7,7 +7,19 @@ const SCREENS: Record<string, string> = {
   wh: "/webhooks",
   ds: "/destinations",
   ac: "/destinations",
+  sub: "/subscriptions",
+  sc: "/components",
+  dlv: "/deliveries",
+  run: "/runs",
 };
+
+/** The address of the screen of a thing, by its id; undefined for what has none. A connection is one of a list. */
+export function screenOf(id: string): string | undefined {
+  const [kind = ""] = id.split("_");
+  if (kind === "apn") return to("/connections");
+  const screen = SCREENS[kind];
+  return screen === undefined || id.endsWith("*") ? undefined : to(`${screen}/${id}`);
+}
 
 interface ThingProps {
   id: string;
@@ -17,18 +29,17 @@ interface ThingProps {
   isPlain?: boolean;
 }
 
-/** A source, webhook, destination or workflow by its name, as a link to its screen. */
+/** A source, webhook, destination or workflow by its name, as a link to its screen if it has one. */
 export function Thing({ id, name, isPlain = false }: ThingProps) {
   const isNamed = Boolean(name);
   useEffect(() => {
     if (!isNamed) loadNames();
   }, [isNamed]);
-  const [kind = ""] = id.split("_");
-  const screen = SCREENS[kind];
+  const screen = screenOf(id);
   const shown = name || nameOf(id);
-  if (isPlain || screen === undefined || id.endsWith("*")) return <span title={id}>{shown}</span>;
+  if (isPlain || screen === undefined) return <span title={id}>{shown}</span>;
   return (
-    <a class="thing" href={to(`${screen}/${id}`)} title={id}>
+    <a class="thing" href={screen} title={id}>
       {shown}
     </a>
   );

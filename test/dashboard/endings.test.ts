@@ -8,7 +8,10 @@ import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { browserOrSkip, openTab, settled, signIn, type Tab } from "./signed-in.ts";
 
-const CODE = `export default { name: "Ends", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
+const CODE = `export default { name: "Ends", version: "0.0.1", props: { hook: "$.interface.http" }, run() {} };`;
+
+const endpointOf = ({ configured_props }: SourceView): string =>
+  (configured_props as { hook?: { endpoint_url: string } }).hook?.endpoint_url ?? "";
 
 // In order: what listens goes before what emits, and the sessions last.
 describe("what a reader ends in the dashboard", () => {
@@ -107,7 +110,7 @@ describe("what a reader ends in the dashboard", () => {
   });
 
   it("replaces the endpoint of a source, asked before, and shows the new one", async () => {
-    const endpoint = source.configured_props.http?.endpoint_url ?? "";
+    const endpoint = endpointOf(source);
     const post = async (url: string) => (await fetch(url, { method: "POST", body: "{}" })).status;
     await open(`/sources/${source.id}/settings`);
     await button("Replace endpoint").click();
@@ -119,7 +122,7 @@ describe("what a reader ends in the dashboard", () => {
     await dialog().getByRole("button", { name: "Replace" }).click();
     await dialog().waitFor({ state: "detached" });
     source = await api.expect(200, "GET", `/sources/${source.id}`);
-    const replaced = source.configured_props.http?.endpoint_url ?? "";
+    const replaced = endpointOf(source);
     expect(replaced).not.to.equal(endpoint);
     await page.getByText(replaced).first().waitFor();
     await until(async () => (await post(endpoint)) === 404);
@@ -127,7 +130,7 @@ describe("what a reader ends in the dashboard", () => {
   });
 
   it("deletes a source, asked by its name, and its endpoint takes nothing more", async () => {
-    const endpoint = source.configured_props.http?.endpoint_url ?? "";
+    const endpoint = endpointOf(source);
     expect((await fetch(endpoint, { method: "POST", body: "{}" })).status).to.equal(200);
     await open(`/sources/${source.id}/settings`);
     await button("Delete source").click();

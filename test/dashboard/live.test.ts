@@ -87,6 +87,8 @@ describe("the live list of a source", () => {
   it("stands still while a reader has scrolled or paused, and says what is new", async () => {
     await publish(Array.from({ length: 60 }, (_, i) => ({ event: { n: `filler ${i}` } })));
     await until(async () => (await rows().count()) > 40);
+    // The navigation, where the pointer is at first, scrolls by itself.
+    await rows().first().hover();
     await page.mouse.wheel(0, 600);
     await until(() => page.evaluate(() => (globalThis as unknown as { scrollY: number }).scrollY > 200));
     await publish([{ event: { n: "while away" } }]);
