@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
+import { RoleSchema } from "../lib/roles.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { Invitation } from "../models/organization.ts";
 import type { Stores } from "../platform.ts";
@@ -15,7 +16,6 @@ import {
   roleOfInvitation,
   withdrawInvitation,
 } from "./invitations.ts";
-import { RoleSchema } from "./schema.ts";
 
 const route = routeFor<Stores>();
 const tag = "Organizations";

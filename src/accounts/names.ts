@@ -1,7 +1,7 @@
 import { isId } from "../lib/ids.ts";
 import { Organizations } from "../models/organization.ts";
 import { Sources } from "../models/source.ts";
-import { Users } from "../models/user.ts";
+import { usernamesOf } from "../models/user.ts";
 import { receivesDeliveries, Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
@@ -39,12 +39,7 @@ export async function readNames({ mongo }: Stores, ids: Iterable<string>, owners
     ),
     readSome(
       all.filter(id => isId("u", id) && owners.includes(id)),
-      async those => {
-        const users = await Users(mongo)
-          .find({ _id: { $in: those } }, { username: 1 })
-          .lean();
-        return users.map(({ _id, username }) => ({ _id, name: username }));
-      },
+      async those => [...(await usernamesOf(mongo, those))].map(([_id, name]) => ({ _id, name })),
     ),
   ]);
   const names = new Map(found.flat().map(({ _id, name }) => [_id, name]));

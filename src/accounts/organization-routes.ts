@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { data, empty, routeFor } from "../http/route.ts";
 import { AppError } from "../lib/errors.ts";
+import { RoleSchema } from "../lib/roles.ts";
 import type { Organization } from "../models/organization.ts";
 import type { Stores } from "../platform.ts";
 import { countAccountMade, isOperator } from "./operators.ts";
@@ -13,7 +14,6 @@ import {
   renameOrganization,
 } from "./organizations.ts";
 import { setRole } from "./roles.ts";
-import { RoleSchema } from "./schema.ts";
 
 const route = routeFor<Stores>();
 const tag = "Organizations";

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { data, routeFor } from "../http/route.ts";
+import { RoleSchema } from "../lib/roles.ts";
 import { snakeCase } from "../limits/plan-limits.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { countOwnInvitations } from "./invitations.ts";
-import { RoleSchema } from "./schema.ts";
 import {
   billingPeriod,
   type DayUsage,

@@ -1,7 +1,7 @@
 import { invalidField } from "../lib/errors.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { AuditEntries, type AuditEntry } from "../models/audit-entry.ts";
-import { Users } from "../models/user.ts";
+import { usernamesOf } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import type { AuditEntryView, AuditFilter } from "./schema.ts";
@@ -37,10 +37,7 @@ export async function listEntries(
 
 async function presentEntries({ mongo }: Stores, entries: AuditEntry[]): Promise<AuditEntryView[]> {
   const userIds = [...new Set(entries.flatMap(({ actor }) => actor.user_id ?? []))];
-  const users = await Users(mongo)
-    .find({ _id: { $in: userIds } }, { username: 1 })
-    .lean();
-  const names = new Map(users.map(({ _id, username }) => [_id, username]));
+  const names = await usernamesOf(mongo, userIds);
   const existing = await findStillThere(
     mongo,
     entries.flatMap(({ action, thing }) => (thing ? { kind: kindOf(action), id: thing.id } : [])),

@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { type FieldError, invalidFields } from "../lib/errors.ts";
 import { APPHOOK_TYPE, findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
@@ -27,10 +27,7 @@ export async function describeComponent(
     ...faultsOfProps(description.props),
     ...checkAction({ ...description, notFunctions }),
   ];
-  if (fields.length > 0) {
-    const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    throw new AppError("invalid", `the component can't be saved: ${detail}`, { fields });
-  }
+  if (fields.length > 0) throw invalidFields(fields, "the component can't be saved");
   return { ...description, ...("code" in bundle ? codeTraits(bundle.code) : bundle.traits) };
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
+import { type FieldError, invalidField, invalidFields } from "../lib/errors.ts";
 import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { isId, isToken, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -57,9 +57,7 @@ export function checkEventRules({ names = [], event, challenge }: AppEventRules)
   const fields = templates.flatMap(([at, text]): FieldError[] => {
     return faultsOf(text).map(message => ({ in: "body", path: at, message }));
   });
-  if (fields.length === 0) return;
-  const detail = fields.map(field => `${field.path}: ${field.message}`).join("; ");
-  throw new AppError("invalid", detail, { fields });
+  if (fields.length > 0) throw invalidFields(fields);
 }
 
 function faultsOf(text: string): string[] {

@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongoose";
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { AppError, type FieldError, invalidFields } from "../lib/errors.ts";
 import { Connections } from "../models/connection.ts";
 import type { Stores } from "../platform.ts";
 import { connectedProps, type StoredProps } from "../props/configure.ts";
@@ -27,10 +27,7 @@ export async function checkConnections(
     const path = `configured_props.${prop.name}.authProvisionId`;
     return message === null ? [] : [{ in: "body", path, message }];
   });
-  if (fields.length === 0) return;
-  throw new AppError("invalid", fields.map(({ path, message }) => `${path}: ${message}`).join("; "), {
-    fields,
-  });
+  if (fields.length > 0) throw invalidFields(fields);
 }
 
 function faultOf(prop: DescribedProp, id: string, app: string | undefined): string | null {

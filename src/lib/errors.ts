@@ -54,8 +54,13 @@ export class AppError extends Error {
 }
 
 /** Returns an `invalid` error (400) that names one field. */
-export function invalidField(where: FieldError["in"], path: string, message: string): AppError {
-  return new AppError("invalid", `${path}: ${message}`, { fields: [{ in: where, path, message }] });
+export const invalidField = (where: FieldError["in"], path: string, message: string): AppError =>
+  invalidFields([{ in: where, path, message }]);
+
+/** Returns an `invalid` error (400) that names these fields; `what` says before them what is wrong as a whole. */
+export function invalidFields(fields: FieldError[], what?: string): AppError {
+  const listed = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return new AppError("invalid", what === undefined ? listed : `${what}: ${listed}`, { fields });
 }
 
 /** Returns a `not-found` error (404), which is the same for "absent" and "not yours" (docs/design.md#guarantee-6). */

@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { AppError } from "./errors.ts";
 
 /**
@@ -6,6 +7,14 @@ import { AppError } from "./errors.ts";
  */
 export const ROLES = ["viewer", "member", "owner"] as const;
 export type Role = (typeof ROLES)[number];
+
+export const RoleSchema = Type.Unsafe<Role>({
+  type: "string",
+  enum: [...ROLES],
+  description:
+    "`viewer`: reads everything but what lets a stranger in. `member`: also changes and runs what the organization owns. `owner`: " +
+    "also decides who its members are, and what it is called.",
+});
 
 /** Returns true if a role may do what needs another one; who has none may do nothing. */
 export const suffices = (role: Role | undefined, needed: Role): boolean =>

@@ -125,9 +125,9 @@ export const Sources = collection<Source>(
     schemaOptions,
   )
     .index({ owner_id: 1, state: 1, _id: -1 })
-    .index(BY_LAST_TIMES.event)
-    .index(BY_LAST_TIMES.success)
-    .index(BY_LAST_TIMES.error)
+    .index(BY_LAST_TIMES.last_event_ms)
+    .index(BY_LAST_TIMES.last_success_ms)
+    .index(BY_LAST_TIMES.last_error_ms)
     .index({ owner_id: 1, state: 1, active: 1, _id: -1 })
     .index({ owner_id: 1, name_slug: 1 }, { unique: true })
     // Not `$type: "string"`, because MongoDB uses such an index only for queries that repeat the `$type`.

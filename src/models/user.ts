@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Schema } from "mongoose";
+import { type Connection, Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface User {
@@ -32,6 +32,17 @@ export const Users = collection<User>(
     schemaOptions,
   ),
 );
+
+/** Returns the names of these users by their ids; of those that are gone, none. */
+export async function usernamesOf(
+  mongo: Connection,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const users = await Users(mongo)
+    .find({ _id: { $in: ids } }, { username: 1 })
+    .lean();
+  return new Map(users.map(({ _id, username }) => [_id, username]));
+}
 
 export interface ApiKey {
   _id: string;

@@ -143,9 +143,9 @@ export const Webhooks = collection<Webhook>(
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
-    .index(BY_LAST_TIMES.event)
-    .index(BY_LAST_TIMES.success)
-    .index(BY_LAST_TIMES.error)
+    .index(BY_LAST_TIMES.last_event_ms)
+    .index(BY_LAST_TIMES.last_success_ms)
+    .index(BY_LAST_TIMES.last_error_ms)
     // Listed by their state.
     .index({ owner_id: 1, active: 1, _id: -1 })
     .index(

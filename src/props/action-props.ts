@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { type FieldError, invalidFields } from "../lib/errors.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 import { type ConfigureOptions, configureProps, type StoredProps } from "./configure.ts";
 import { isSecret } from "./kinds.ts";
@@ -31,7 +31,7 @@ export function configureActionProps(
       return { in: "body", path: `configured_props.${name}${path}`, message };
     }),
   );
-  if (fields.length > 0) throw invalid(fields);
+  if (fields.length > 0) throw invalidFields(fields);
   const checkedLater = props.map(prop => (templated.includes(prop) ? asAny(prop) : prop));
   return configureProps(checkedLater, configured, previous, options);
 }
@@ -57,7 +57,7 @@ export function actionPropsFor(
       fields.push({ in: "body", path: `configured_props.${name}${error.path}`, message: error.message });
     }
   }
-  if (fields.length > 0) throw invalid(fields);
+  if (fields.length > 0) throw invalidFields(fields);
   const checked = configureProps(templated, filled);
   const others = Object.entries(stored).filter(([name]) => !Object.hasOwn(filled, name));
   return { ...Object.fromEntries(others), ...checked };
@@ -71,10 +71,4 @@ function asAny({ name, optional, default: initial }: DescribedProp): DescribedPr
     ...(optional && { optional }),
     ...(initial !== undefined && { default: initial }),
   };
-}
-
-function invalid(fields: FieldError[]): AppError {
-  return new AppError("invalid", fields.map(({ path, message }) => `${path}: ${message}`).join("; "), {
-    fields,
-  });
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { type FieldError, invalidField, invalidFields } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp, PropValues } from "../sandbox/protocol.ts";
 import { connectionIdOf } from "./check-value.ts";
@@ -39,7 +39,7 @@ export function configureProps(
 ): StoredProps {
   const given = configured ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
-    throw invalidProps([{ in: "body", path: "configured_props", message: "must be an object" }]);
+    throw invalidField("body", "configured_props", "must be an object");
   }
   const names = new Set(props.map(prop => prop.name));
   const fields = Object.keys(given)
@@ -64,7 +64,7 @@ export function configureProps(
     if ("value" in checked) values.push([prop.name, checked.value]);
     else fields.push(...checked.faults.map(fault => fieldError(prop.name + fault.path, fault.message)));
   }
-  if (fields.length > 0) throw invalidProps(fields);
+  if (fields.length > 0) throw invalidFields(fields);
   const stored = Object.fromEntries(values.filter(([, value]) => value !== undefined));
   checkSize(stored);
   return stored;
@@ -76,7 +76,7 @@ const MAX_BYTES = LIMITS.configuredPropsBytes.value;
 function checkSize(values: StoredProps): void {
   if (Buffer.byteLength(JSON.stringify(values)) <= MAX_BYTES) return;
   const message = `have more than ${MAX_BYTES / 1024} KB, with the values kept from before`;
-  throw invalidProps([{ in: "body", path: "configured_props", message }]);
+  throw invalidField("body", "configured_props", message);
 }
 
 const fieldError = (path: string, message: string): FieldError => ({
@@ -84,11 +84,6 @@ const fieldError = (path: string, message: string): FieldError => ({
   path: `configured_props.${path}`,
   message,
 });
-
-function invalidProps(fields: FieldError[]): AppError {
-  const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  return new AppError("invalid", detail, { fields });
-}
 
 /** Returns the source's timer and the name of its prop; null if the component has no timer. */
 export function timerOf(props: DescribedProp[], values: StoredProps): ({ name: string } & Timer) | null {

@@ -2,7 +2,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { BEGUN, type Source, type SourceState, Sources } from "../models/source.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { enqueueRun } from "../queues/runs.ts";
-import { enqueueDeactivation } from "../sources/change.ts";
+import { deleteUndeployed, enqueueDeactivation } from "../sources/change.ts";
 import { abandonDeployment, enqueueSourceDeletion, finishDeletion } from "../sources/delete-source.ts";
 import { ofAccount } from "../store/runs/run-queue.ts";
 import { repairEach } from "../store/sweeps/repair-each.ts";
@@ -20,7 +20,7 @@ export function beginDeletionSweep(platform: Stores & Queued, graceMs: number): 
   return sweepState(platform, "deleting", {
     step: "deleting",
     olderThanMs: graceMs,
-    repair: async sourceId => {
+    repair: async ({ _id: sourceId }) => {
       const source = await Sources(platform.mongo).findOne({ _id: sourceId, state: "deleting" }).lean();
       if (!source) return false;
       if (source.deactivated_at !== undefined) return await finishDeletion(platform, source);
@@ -37,22 +37,17 @@ export function beginDeploymentSweep(platform: Stores & Queued): SweepBatch {
   return sweepState(platform, "deploying", {
     step: "deploying",
     olderThanMs: DEPLOYING_MS,
-    repair: async sourceId => {
-      const { deletedCount } = await Sources(platform.mongo).deleteOne({
-        _id: sourceId,
-        state: "deploying",
-        // One whose hooks were called is deactivated first: see `beginChangeSweep`.
-        begun: null,
-      });
-      return deletedCount > 0;
-    },
+    // One whose hooks were called is deactivated first: see `beginChangeSweep`.
+    repair: source => deleteUndeployed(platform, source, { unlessBegun: true }),
   });
 }
+
+type Found = Pick<Source, "_id" | "owner_id" | "updated_at">;
 
 interface StateSweep {
   step: string;
   olderThanMs: number;
-  repair: (sourceId: string) => Promise<boolean>;
+  repair: (source: Found) => Promise<boolean>;
 }
 
 /** Goes through the sources in a state by id. */
@@ -63,13 +58,13 @@ function sweepState(
 ): SweepBatch {
   const before = unixSeconds(platform.clock() - olderThanMs);
   return async cursor => {
-    const sources: Pick<Source, "_id" | "updated_at">[] = await Sources(platform.mongo)
-      .find({ state, _id: { $gt: cursor ?? "" } }, { updated_at: 1 })
+    const sources: Found[] = await Sources(platform.mongo)
+      .find({ state, _id: { $gt: cursor ?? "" } }, { owner_id: 1, updated_at: 1 })
       .sort({ _id: 1 })
       .limit(BATCH)
       .lean();
-    const old = sources.filter(({ updated_at }) => updated_at <= before).map(({ _id }) => _id);
-    const repaired = await repairEach(platform, old, { step, idOf: id => id, repair });
+    const old = sources.filter(({ updated_at }) => updated_at <= before);
+    const repaired = await repairEach(platform, old, { step, idOf: ({ _id }) => _id, repair });
     return { repaired, next: sources.length < BATCH ? null : (sources.at(-1)?._id ?? null) };
   };
 }

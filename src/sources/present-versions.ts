@@ -2,7 +2,7 @@ import { readFiles } from "../components/stored-bundle.ts";
 import { notFound } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
-import { Users } from "../models/user.ts";
+import { usernamesOf } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { listVersions } from "./versions.ts";
 
@@ -23,17 +23,14 @@ export async function presentVersions(platform: Stores, source: Source, readable
   const versions = await listVersions(platform, source);
   const componentIds = versions.map(({ component_id }) => component_id);
   const userIds = versions.flatMap(({ user_id }) => user_id ?? []);
-  const [components, users] = await Promise.all([
+  const [components, names] = await Promise.all([
     Components(mongo)
       .find({ _id: { $in: componentIds } }, DESCRIBED)
       .lean<Described[]>(),
-    Users(mongo)
-      .find({ _id: { $in: userIds } }, { username: 1 })
-      .lean(),
+    usernamesOf(mongo, userIds),
   ]);
   const readableOnes = components.filter(component => canRead(component, readable));
   const byId = new Map(readableOnes.map(component => [component._id, component]));
-  const names = new Map(users.map(({ _id, username }) => [_id, username]));
   return versions.map(({ user_id, ...version }, at) => {
     const component = byId.get(version.component_id);
     return {

@@ -41,7 +41,8 @@ const example = {
   name: "hello",
   verify: { preset: "github", secrets: ["a secret that GitHub knows, too"] },
 };
-const shown = {
+/** The source of the examples. */
+export const exampleSource = {
   id: "dc_0CjB9uPc7RfT1xLs",
   user_id: "u_0CjB8sXp1LmN4vYb",
   component_id: "sc_0CjB8zQw2MnP5vTa",
@@ -65,9 +66,7 @@ const shown = {
   last_error_at: null,
   revision: 1,
 };
-const params = { id: shown.id };
-/** The source of the examples. */
-export const exampleSource = shown;
+const params = { id: exampleSource.id };
 
 export const sourceRoutes = [
   ...accountLists({
@@ -77,7 +76,7 @@ export const sourceRoutes = [
     ofOwn: "Sources of organizations are in the lists of those.",
     query: SourceFilter,
     response: page(200, SourceSchema),
-    example: shown,
+    example: exampleSource,
     read: async ({ deps, owner, query, page, seesSecrets }) => {
       const found = await listSources(deps, owner, query, page);
       const rows = await presentSources(deps, found.rows);
@@ -102,7 +101,7 @@ export const sourceRoutes = [
     response: data(201, SourceSchema),
     links: { createSubscription: "emitter_id" },
     errors: ["conflict", "limit-reached", "not-found", "unavailable"],
-    example: { body: example, response: shown },
+    example: { body: example, response: exampleSource },
     handler: async request => {
       const { deps, body } = request;
       return presentSource(deps, await createSource(deps, deployerOf(request), body));
@@ -121,7 +120,7 @@ export const sourceRoutes = [
     example: {
       params,
       response: {
-        ...shown,
+        ...exampleSource,
         dropped: { "no-listener": 3 },
         dynamic_props: [],
         secrets_set: ["token"],
@@ -154,7 +153,7 @@ export const sourceRoutes = [
     example: {
       params,
       body: { name: "hello", active: false },
-      response: { ...shown, active: false, secrets_removed: [] },
+      response: { ...exampleSource, active: false, secrets_removed: [] },
     },
     handler: async request => {
       const { deps, body, resource } = request;
@@ -168,7 +167,7 @@ export const sourceRoutes = [
     noun: "a source",
     hidden: "credentials",
     access: ownSourceToChange,
-    exampleId: shown.id,
+    exampleId: exampleSource.id,
     open: openConfigured,
   }),
   route({
@@ -184,7 +183,7 @@ export const sourceRoutes = [
     access: ownSourceToChange,
     response: data(200, SourceSchema),
     errors: ["conflict", "unavailable"],
-    example: { params, response: shown },
+    example: { params, response: exampleSource },
     handler: async request => {
       const { deps, resource } = request;
       return presentSource(deps, await rotateSourceEndpoint(deps, deployerOf(request), resource));

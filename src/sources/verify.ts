@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { type FieldError, invalidFields } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Source } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
@@ -36,14 +36,14 @@ interface Given {
  */
 export function prepareVerify({ props, values, asked, before }: Given): StoredVerify | null {
   if (!hasHttpInterface(props)) {
-    if (asked) throw invalid([fieldError("", "the component has no HTTP interface")]);
+    if (asked) throw invalidFields([fieldError("", "the component has no HTTP interface")]);
     return null;
   }
   const given = withKeptSecrets(asked, before?.given ?? null);
   const author = authorOf(props);
   if (!author && !given) return null;
   const faults = author ? loosens(given ?? {}, author) : choiceFaults(given ?? {});
-  if (faults.length > 0) throw invalid(faults.map(({ path, message }) => fieldError(path, message)));
+  if (faults.length > 0) throw invalidFields(faults.map(({ path, message }) => fieldError(path, message)));
   const stored = author ? byAuthor(author, given, values) : byOwner(given ?? {});
   checkSecrets(stored);
   return stored;
@@ -123,12 +123,14 @@ function byAuthor(author: AuthorVerify, given: VerifySettings | null, values: St
 function checkSecrets({ choice, secrets }: StoredVerify): void {
   const most = LIMITS.verifySecrets.value;
   if (secrets.length > most) {
-    throw invalid([fieldError("secrets", `must be at most ${most}, with that of the component's prop`)]);
+    throw invalidFields([
+      fieldError("secrets", `must be at most ${most}, with that of the component's prop`),
+    ]);
   }
   const rule = chosenRule(choice);
   const unusable = rule ? unusableKeys(rule, secrets) : [];
   if (unusable.length === 0) return;
-  throw invalid(
+  throw invalidFields(
     unusable.map(i => fieldError(`secrets[${i}]`, "is not a key of this kind, or not a whole one")),
   );
 }
@@ -138,12 +140,6 @@ const fieldError = (path: string, message: string): FieldError => ({
   path: path === "" ? "verify" : `verify.${path}`,
   message,
 });
-
-function invalid(fields: FieldError[]): AppError {
-  return new AppError("invalid", fields.map(({ path, message }) => `${path}: ${message}`).join("; "), {
-    fields,
-  });
-}
 
 /** Returns how a source's requests are verified; null for any sender. */
 export const verifyOf = (

@@ -39,12 +39,12 @@ export const presentLastTimes = ({ last_event_ms, last_success_ms, last_error_ms
 
 const seconds = (ms: number | undefined) => (ms === undefined ? null : unixSeconds(ms));
 
-/** The indexes of a collection that is listed in these orders. */
+/** The indexes of a collection whose lists are sorted by one of these times. */
 export const BY_LAST_TIMES = {
-  event: { owner_id: 1, last_event_ms: -1, _id: -1 },
-  success: { owner_id: 1, last_success_ms: -1, _id: -1 },
-  error: { owner_id: 1, last_error_ms: -1, _id: -1 },
-} as const;
+  last_event_ms: { owner_id: 1, last_event_ms: -1, _id: -1 },
+  last_success_ms: { owner_id: 1, last_success_ms: -1, _id: -1 },
+  last_error_ms: { owner_id: 1, last_error_ms: -1, _id: -1 },
+} as const satisfies Record<keyof LastTimes, object>;
 
 type Counts = Readonly<Record<string, number>>;
 type Happened = Record<keyof LastTimes, boolean>;

@@ -1,7 +1,7 @@
 import { mongo } from "mongoose";
 import { Type } from "typebox";
 import { invalidField } from "../lib/errors.ts";
-import type { LastTimes } from "./last-times.ts";
+import { BY_LAST_TIMES, type LastTimes } from "./last-times.ts";
 
 /** How a list may be sorted, by the field that has the moment. */
 const FIELDS = {
@@ -57,7 +57,7 @@ export function readInOrder(
     if (id === undefined) throw invalidField("query", name, "is a cursor of another order");
     return { id, entry: entry(ms ? Number(ms) : null, id) };
   };
-  const hint = { owner_id: 1, [field]: -1, _id: -1 } as const;
+  const hint = BY_LAST_TIMES[field];
   if (before !== undefined) {
     const sort = { [field]: 1, _id: 1 } as const;
     return { sort, hint, min: entry(BEFORE_ALL, BEFORE_ALL), max: at("before", before).entry };

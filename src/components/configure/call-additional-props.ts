@@ -1,5 +1,5 @@
 import { checkConnections } from "../../connections/check.ts";
-import { AppError, invalidField } from "../../lib/errors.ts";
+import { invalidField, invalidFields } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
@@ -101,8 +101,7 @@ export function checkAdded(description: ComponentDescription, described: unknown
   }
   const fields = faultsOfMadeProps(description, withAddedProps(own, props));
   if (fields.length === 0) return props;
-  const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new AppError("invalid", `additionalProps returned props that can't be used: ${detail}`, { fields });
+  throw invalidFields(fields, "additionalProps returned props that can't be used");
 }
 
 const MAX_CALLS = LIMITS.additionalPropsCalls.value;
