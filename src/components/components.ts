@@ -58,11 +58,10 @@ export const findPublished = async (platform: Stores, key: string): Promise<Comp
 async function publishedOnes({ mongo }: Stores, key: string): Promise<Component[]> {
   const owners = await Components(mongo).distinct("owner_id", { key, published: true });
   const found = await Promise.all(
-    owners
-      .slice(0, MAX_NAMED)
-      .map(owner_id =>
-        Components(mongo).findOne({ key, published: true, owner_id }).sort({ updated_at: -1 }).lean(),
-      ),
+    owners.slice(0, MAX_NAMED).map(owner_id =>
+      // The time is in seconds: of two that were published in the same one, the later has the greater id.
+      Components(mongo).findOne({ key, published: true, owner_id }).sort({ updated_at: -1, _id: -1 }).lean(),
+    ),
   );
   return found.filter(component => component !== null);
 }

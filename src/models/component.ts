@@ -69,6 +69,8 @@ export const Components = collection<Component>(
     .index({ owner_id: 1, "description.type": 1, _id: -1 })
     .index({ bundle_hash: 1 })
     .index({ owner_id: 1, key: 1, _id: -1 })
+    .index({ key: 1, published: 1, updated_at: -1, _id: -1 })
+    // Of releases before schema 23; goes with the next contract.
     .index({ key: 1, published: 1, updated_at: -1 }),
 );
 

@@ -224,6 +224,20 @@ describe("the key of a component", () => {
     });
   });
 
+  it("means the later of two that were published within the same second", async () => {
+    const of = (version: string) =>
+      `export default { name: "S", version: "${version}", key: "same-second", run() {} };`;
+    const made: string[] = [];
+    for (const version of ["0.0.1", "0.0.2"]) {
+      const { id } = await api.expect(201, "POST", "/components", { body: { component_code: of(version) } });
+      await publishComponent(system.worker, id);
+      made.push(id);
+    }
+    await Components(system.worker.mongo).updateMany({ key: "same-second" }, { $set: { updated_at: 1 } });
+    const { id } = await api.expect(200, "GET", "/components/registry/same-second");
+    expect(id).to.equal(made[1]);
+  });
+
   it("that two accounts have published, as an earlier release let them, means neither", async () => {
     await place(["X", "published"]);
     await Components(system.worker.mongo).updateMany(

@@ -21,6 +21,7 @@ import { auditLog } from "./migrations/0019-audit-log.ts";
 import { codeHistories } from "./migrations/0020-code-histories.ts";
 import { roles } from "./migrations/0021-roles.ts";
 import { lastTimes } from "./migrations/0022-last-times.ts";
+import { lastPublished } from "./migrations/0023-last-published.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   codeHistories,
   roles,
   lastTimes,
+  lastPublished,
 ];
 
 /** The schema that this release needs. */
