@@ -17,8 +17,9 @@ says that everything is ready, and where. Ctrl-C stops everything; a second Ctrl
 
 Settings come from the environment, then from .env. None is required:
   PORT          3000 by default; 0 takes any free port
-  REDIS_URL     if unset: redis-server from the PATH; as root on Debian, apt-get installs it if there is none
-  MONGODB_URL   if unset: mongod from the PATH, else (Linux x64) a pinned one, downloaded once into .cache/
+  REDIS_URL     if unset: redis-server or valkey-server from the PATH; as root on Debian, apt-get installs it if there is none;
+                else a pinned Valkey, downloaded once into .cache/
+  MONGODB_URL   if unset: mongod from the PATH, else a pinned one, downloaded once into .cache/
 A start keeps its data, ports, keys and password in .data/; remove that folder to begin with nothing.`;
 
 // npm passes the terminal's Ctrl-C on, so that one key press arrives twice.

@@ -51,7 +51,7 @@ function storeFiles({ name, dataFlag }, folder) {
     pidFile: join(folder, `${name}.pid`),
     logFile: join(folder, `${name}.log`),
     // Only the server of this folder has these on its command line.
-    marks: [name === "mongo" ? "mongod" : "redis-server", `${dataFlag} ${data} `],
+    marks: [name === "mongo" ? "mongod" : "-server", `${dataFlag} ${data} `],
   };
 }
 

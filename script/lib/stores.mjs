@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import { checkMongo, ensurePrimary, mongoKind } from "./mongo.mjs";
 import { mongodProgram } from "./mongod.mjs";
 import { checkRedis, redisKind, redisProgram } from "./redis.mjs";
@@ -13,8 +14,18 @@ import { startOrAdopt } from "./store-server.mjs";
 export async function openStores(given) {
   // Programs and addresses first: nothing is started if one of the two stores is not available.
   const [mongo, redis] = await both(prepareMongo(given), prepareRedis(given));
+  given.say(
+    `MongoDB: ${originOf(mongo, "MONGODB_URL", given)}. Redis: ${originOf(redis, "REDIS_URL", given)}.`,
+  );
   const [mongodbUrl, redisUrl] = await both(startMongo(mongo, given), startRedis(redis, given));
   return { mongodbUrl, redisUrl };
+}
+
+/** Says which store it is and why: the one that a setting names, else one that is started from a program. */
+function originOf(kind, setting, { root }) {
+  if (!kind) return `as ${setting} says`;
+  const path = relative(root, kind.program);
+  return path.startsWith("..") ? `${kind.program}, found on the PATH` : `${path}, since the PATH has none`;
 }
 
 /** Like Promise.all, but waits for all promises before it throws, so that nothing goes on in the background. */

@@ -156,6 +156,17 @@ declare module "*/script/lib/redis.mjs" {
   export function redisProgram(given: { root: string; say(text: string): void }): Promise<string>;
 }
 
+declare module "*/script/lib/wheel.mjs" {
+  export function programOfWheel(given: {
+    root: string;
+    wheel: { requirement: string; sha256: string; platform?: string };
+    cached: string;
+    title: string;
+    instead: string;
+    say(text: string): void;
+  }): Promise<string>;
+}
+
 declare module "*/script/lib/packaged-program.mjs" {
   export function packagedProgram(
     name: string,

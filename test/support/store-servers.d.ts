@@ -1,6 +1,7 @@
 // Types for the parts of script/lib that tests of outages use, beside test/script/script-lib.d.ts.
 declare module "*/script/lib/mongod.mjs" {
   export function mongodProgram(given: { root: string; say(text: string): void }): Promise<string>;
+  export function mongodBuild(given: { root: string; why: string; say(text: string): void }): Promise<string>;
 }
 
 declare module "*/script/lib/mongo.mjs" {
