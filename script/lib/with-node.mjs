@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lastLine, run } from "./commands.mjs";
 import { runScript, UserError } from "./user-error.mjs";
+import { runWithPath } from "./with-path.mjs";
 
 const HELP = `Usage: script/with-node MAJOR COMMAND [ARGUMENTS]
 
@@ -20,16 +20,7 @@ async function main() {
   if (!VERSIONS[major] || !program) throw new UserError("see script/with-node --help");
   const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
   const bin = await installNode({ root, major, say: console.error });
-  const child = spawn(program, args, {
-    cwd: root,
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
-    stdio: "inherit",
-  });
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));
-  return new Promise((resolve, reject) => {
-    child.once("error", error => reject(new UserError(`${program} can't be started: ${error.message}`)));
-    child.once("exit", code => resolve(code ?? 1));
-  });
+  return runWithPath(bin, program, args, { root });
 }
 
 /** Installs the pinned version of Node.js MAJOR into .cache/ unless it is there. Returns the folder of the program. */

@@ -11,7 +11,7 @@ export interface Supported {
 
 /** `engines` in package.json and script/lib/require-node.sh say the same of Node. */
 export const SUPPORTED = {
-  node: { title: "Node.js", least: "20.19", newestMajor: 24 },
+  node: { title: "Node.js", least: "20.19", newestMajor: 26 },
   redis: { title: "Redis", least: "6.2", newestMajor: 7 },
   mongodb: { title: "MongoDB", least: "6.0", newestMajor: 6 },
 } as const satisfies Record<string, Supported>;
