@@ -17,6 +17,7 @@ const PARTS = {
   runs: "bench/runs.ts",
   saves: "bench/saves.ts",
   shards: "bench/shards.ts",
+  verify: "bench/verify.ts",
 };
 
 async function main() {
