@@ -153,6 +153,7 @@ function api(platform: Platform, { checkResponses = false }: { checkResponses?: 
     deps: platform,
     prefix: API_PREFIX,
     authenticate: openAuthenticate(platform),
+    clock: platform.clock,
     isKey: isApiKey,
     readSession: ctx => readSession(platform, ctx),
     maxBodyBytes: LIMITS.apiBodyBytes.value,

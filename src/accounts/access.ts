@@ -6,6 +6,7 @@ import type { Subscription } from "../models/subscription.ts";
 import { ApiKeys } from "../models/user.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
+import { hasExpired } from "./api-keys.ts";
 import { findLiveSession } from "./sessions/authenticate.ts";
 
 /** What a thing of an organization is needed for: to `read` it, which viewers may, or to `use` it, which changes something. */
@@ -89,7 +90,7 @@ export async function subscriberAccessNow(platform: Stores, connected: Connected
 }
 
 /** Why a key or a session gives no access to an account's resources any more. */
-export type AccessLost = "key-revoked" | "session-ended" | "access-lost";
+export type AccessLost = "key-revoked" | "key-expired" | "session-ended" | "access-lost";
 
 /**
  * Returns why the credential of a caller gives no access to what an account owns; null if it does. `keyId` is that of the
@@ -100,12 +101,15 @@ export async function accessLost(
   keyId: string,
   ownerId: string,
 ): Promise<AccessLost | null> {
-  const isSession = keyId.startsWith("ses_");
-  const userId = isSession
-    ? (await findLiveSession(platform, keyId))?.user_id
-    : (await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean())?.user_id;
-  if (userId === undefined) return isSession ? "session-ended" : "key-revoked";
-  return (await canAccess(platform, userId, ownerId)) ? null : "access-lost";
+  const lostBy = async (userId: string) =>
+    (await canAccess(platform, userId, ownerId)) ? null : ("access-lost" as const);
+  if (keyId.startsWith("ses_")) {
+    const session = await findLiveSession(platform, keyId);
+    return session ? await lostBy(session.user_id) : "session-ended";
+  }
+  const key = await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean();
+  if (!key) return "key-revoked";
+  return hasExpired(platform, key) ? "key-expired" : await lostBy(key.user_id);
 }
 
 /** The field of what an account owns that names its organization (docs/rest-api.md#organizations). */

@@ -3,6 +3,7 @@ import { recordOwnAction } from "../audit/record.ts";
 import type { Caller } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
+import type { KeyAccess } from "../lib/key-access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
@@ -21,21 +22,43 @@ const PREFIX_CHARS = 7;
 /** How a key was made. */
 export type KeyOrigin = Pick<ApiKey, "made_with" | "ends_with_provider">;
 
+/** What a key may do of what its user may, and until when; all of it and for ever by default. */
+export interface KeyLimits {
+  access?: KeyAccess;
+  /** The emitters to which it may publish; needs the access `publish`. */
+  emitterIds?: string[] | undefined;
+  /** Unix seconds. */
+  expiresAt?: number | undefined;
+}
+
+/**
+ * Returns the text under which a limited key is stored. A release before limited keys looks for the hash alone and finds none, so that
+ * after a roll-back they are rejected instead of being keys that may do everything for ever.
+ */
+const limitedHash = (hash: string): string => `limited:${hash}`;
+const plainHash = (stored: string): string => stored.replace(/^limited:/, "");
+
 /** Returns a new API key of a user, as it is stored, and its text, which is not. Without an `origin` the operator makes it. */
 export function newKey(
   platform: Stores,
   userId: string,
   name: string | null,
-  origin: KeyOrigin = {},
+  { origin = {}, limits = {} }: { origin?: KeyOrigin; limits?: KeyLimits } = {},
 ): { key: ApiKey; apiKey: string } {
   const apiKey = newApiKey();
+  const hash = hashOf(apiKey);
+  const { access = "full", emitterIds, expiresAt } = limits;
+  const isLimited = access !== "full" || expiresAt !== undefined;
   const key: ApiKey = {
     _id: newId("key", platform.clock()),
     user_id: userId,
-    hash: hashOf(apiKey),
+    hash: isLimited ? limitedHash(hash) : hash,
     prefix: apiKey.slice(0, PREFIX_CHARS),
     name,
     ...origin,
+    ...(access !== "full" && { access }),
+    ...(emitterIds && { emitter_ids: emitterIds }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
     created_at: unixSeconds(platform.clock()),
     revoked_at: null,
   };
@@ -67,6 +90,7 @@ export async function listApiKeys(platform: Stores, userId: string) {
   return keys.map(key => ({
     id: key._id,
     ...presentOrigin(key),
+    ...presentLimits(key),
     created_at: key.created_at,
     revoked_at: key.revoked_at,
   }));
@@ -76,6 +100,23 @@ export async function listApiKeys(platform: Stores, userId: string) {
 export const presentOrigin = ({ made_with, ends_with_provider }: KeyOrigin) => ({
   made_with: made_with ?? null,
   ends_with_provider: ends_with_provider ?? false,
+});
+
+/** What a key may do, and until when, as lists show it. */
+export const presentLimits = ({ access, emitter_ids, expires_at }: ApiKey) => ({
+  access: access ?? ("full" as const),
+  emitter_ids: emitter_ids ?? null,
+  expires_at: expires_at ?? null,
+});
+
+/** Returns true if a key has ended by itself. */
+export const hasExpired = ({ clock }: Stores, { expires_at }: Pick<ApiKey, "expires_at">): boolean =>
+  expires_at !== undefined && expires_at * 1000 <= clock();
+
+/** Returns the filter of keys that are neither revoked nor expired. */
+export const stillValid = ({ clock }: Stores) => ({
+  revoked_at: null,
+  $or: [{ expires_at: null }, { expires_at: { $gt: clock() / 1000 } }],
 });
 
 /**
@@ -132,27 +173,36 @@ async function revoke(platform: Stores, keyId: string): Promise<ApiKey & { revok
 /** Returns true if a text has the shape of an API key; any other is unknown without a look-up. */
 export const isApiKey = (text: string): boolean => /^hw_[0-9A-Za-z]{32}$/.test(text);
 
-/** Returns the user of an API key with the user's organizations; null for an unknown or revoked key. */
+/** Returns the user of an API key with the user's organizations, also after it has expired; null for an unknown or revoked key. */
 export async function findCaller(platform: Stores, apiKey: string): Promise<Caller | null> {
   const [caller = null] = await findKeyCallers(platform, [hashOf(apiKey)]);
   return caller;
 }
 
-/** Returns the users of API keys, by the hashes of the keys; null for one that is unknown or revoked. */
+/**
+ * Returns the users of API keys, by the hashes of the keys; null for one that is unknown or revoked. One that has expired is returned
+ * with its end, so that its user is told so.
+ */
 export async function findKeyCallers(platform: Stores, hashes: string[]): Promise<(Caller | null)[]> {
   const keys = await ApiKeys(platform.mongo)
-    .find({ hash: { $in: hashes }, revoked_at: null })
+    .find({ hash: { $in: hashes.flatMap(hash => [hash, limitedHash(hash)]) }, revoked_at: null })
     .lean();
   noteUse(platform, keys);
   const rolesOfUser = await rolesOf(platform, [...new Set(keys.map(key => key.user_id))]);
-  const byHash = new Map(keys.map(key => [key.hash, key]));
+  const byHash = new Map(keys.map(key => [plainHash(key.hash), key]));
   return hashes.map(hash => {
     const key = byHash.get(hash);
-    if (!key) return null;
-    const { _id, user_id, name = null, prefix = null } = key;
-    const roles = rolesOfUser(user_id);
-    return { userId: user_id, keyId: _id, key: { name, prefix }, orgIds: Object.keys(roles), roles };
+    return key ? callerOfKey(key, rolesOfUser(key.user_id)) : null;
   });
+}
+
+function callerOfKey(key: ApiKey, roles: Caller["roles"]): Caller {
+  const { _id, user_id, name = null, prefix = null, expires_at } = key;
+  return {
+    ...{ userId: user_id, keyId: _id, orgIds: Object.keys(roles), roles },
+    key: { name, prefix, access: key.access ?? "full", emitterIds: key.emitter_ids ?? null },
+    ...(expires_at !== undefined && { endsAtMs: expires_at * 1000 }),
+  };
 }
 
 /** The last use of a key is written at most this often. */
@@ -161,8 +211,8 @@ const NOTED_EVERY_S = 60;
 /** Not awaited: a request needs no record of itself. */
 function noteUse(platform: Stores, keys: ApiKey[]): void {
   const now = unixSeconds(platform.clock());
-  for (const { _id, last_used_at = 0 } of keys) {
-    if (now - last_used_at < NOTED_EVERY_S) continue;
+  for (const { _id, last_used_at = 0, expires_at = now + 1 } of keys) {
+    if (now - last_used_at < NOTED_EVERY_S || expires_at <= now) continue;
     ApiKeys(platform.mongo)
       .updateOne({ _id }, { $set: { last_used_at: now } })
       .catch(() => undefined);

@@ -1,14 +1,24 @@
 import { type Static, Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
-import { OrNull } from "../lib/schemas.ts";
+import { KeyAccessSchema } from "../lib/key-access.ts";
+import { OrNull, patternInWords } from "../lib/schemas.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { ApiKey } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
-import { presentOrigin, revokeApiKey } from "./api-keys.ts";
+import { presentLimits, presentOrigin, revokeApiKey } from "./api-keys.ts";
 import { createOwnKey, listOwnKeys, ownKey } from "./own-keys.ts";
 
 const route = routeFor<Stores>();
 const tag = "API keys";
+
+const EmitterIds = Type.Array(
+  Type.String({
+    maxLength: 64,
+    pattern: patternInWords("^(dc|p)_[0-9A-Za-z]+$", "must be the id of a source or workflow"),
+  }),
+  { minItems: 1, maxItems: LIMITS.apiKeyEmitters.value, uniqueItems: true },
+);
 
 const ApiKeyView = Type.Object(
   {
@@ -24,9 +34,18 @@ const ApiKeyView = Type.Object(
         "True if it was made in a session that began with an OpenID provider, or with such a key: it is revoked when the " +
         "provider's rules no longer let you in.",
     }),
+    access: KeyAccessSchema,
+    emitter_ids: OrNull(
+      Type.Array(Type.String()),
+      "The sources and workflows to which a key with the access `publish` may publish, also those that were deleted since; null for all.",
+    ),
+    expires_at: OrNull(
+      Type.Integer(),
+      "Unix seconds: from then on it is rejected, and the sessions that were started with it have ended. Null if it does not expire.",
+    ),
     created_at: Type.Integer({ description: "Unix seconds." }),
     last_used_at: OrNull(Type.Integer(), "Unix seconds, up to a minute old; null if it was not used yet."),
-    revoked_at: OrNull(Type.Integer(), "Unix seconds; null while it is valid."),
+    revoked_at: OrNull(Type.Integer(), "Unix seconds; null unless it was revoked."),
   },
   { title: "ApiKey" },
 );
@@ -42,6 +61,7 @@ const present = (key: ApiKey): ApiKeyView => ({
   prefix: key.prefix ?? null,
   name: key.name ?? null,
   ...presentOrigin(key),
+  ...presentLimits(key),
   created_at: key.created_at,
   last_used_at: key.last_used_at ?? null,
   revoked_at: key.revoked_at,
@@ -50,9 +70,12 @@ const present = (key: ApiKey): ApiKeyView => ({
 const example: ApiKeyView = {
   id: "key_0CjB8sYq2MnO5wZc",
   prefix: "hw_0123",
-  name: "deploy script",
+  name: "wall display",
   made_with: "ses_0CjBBq6Av9MsU2zJ",
   ends_with_provider: false,
+  access: "read",
+  emitter_ids: null,
+  expires_at: null,
   created_at: 1_700_000_000,
   last_used_at: null,
   revoked_at: null,
@@ -66,7 +89,7 @@ export const keyRoutes = [
     id: "listApiKeys",
     tag,
     summary: "List your API keys",
-    description: "Newest first, revoked ones too.",
+    description: "Newest first, with those that are revoked or expired.",
     access: { kind: "caller" },
     response: page(200, ApiKeyView),
     example: { response: example },
@@ -79,17 +102,35 @@ export const keyRoutes = [
     audit: "api_key.created",
     tag,
     summary: "Create an API key",
-    description: "The key is shown in this response only.",
+    description:
+      "The key is shown in this response only, and what it may do does not change. It expires with the key that it is made with, " +
+      "or with that of the session, at the latest. 404 if one of `emitter_ids` is not an emitter that the caller can read.",
     access: { kind: "caller" },
-    body: Type.Object({ name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }),
+    body: Type.Object({
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      access: Type.Optional(KeyAccessSchema),
+      emitter_ids: Type.Optional({
+        ...EmitterIds,
+        description:
+          "The only sources and workflows to which the key may publish; needs the access `publish`. All of them by default.",
+      }),
+      expires_at: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: "Unix seconds, within ten years. By default the key does not expire.",
+        }),
+      ),
+    }),
     response: data(201, CreatedApiKey),
     errors: ["limit-reached"],
     example: {
-      body: { name: "deploy script" },
+      body: { name: "wall display", access: "read" },
       response: { ...example, api_key: "hw_0123456789ABCDEFGHIJKLMNOPQRSTUV" },
     },
-    handler: async ({ deps, caller, body }) => {
-      const { key, apiKey } = await createOwnKey(deps, caller, body.name ?? null);
+    handler: async ({ deps, caller, body, owners }) => {
+      const { name = null, access, emitter_ids: emitterIds, expires_at: expiresAt } = body;
+      const wanted = { name, ...(access && { access }), emitterIds, expiresAt };
+      const { key, apiKey } = await createOwnKey(deps, caller, wanted, owners);
       return { ...present(key), api_key: apiKey };
     },
   }),

@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { allowsAccess, type KeyAccess, keyExpired, needsAccess } from "../lib/key-access.ts";
 import { needsRole, type Role, suffices } from "../lib/roles.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { clientAddress, clientKey } from "./client-address.ts";
@@ -10,7 +11,7 @@ import type { RateLimit } from "./rate-limit.ts";
 import type { Input } from "./read-input.ts";
 import type { AnyRoute, Caller } from "./route.ts";
 
-/** Returns the user that an API key or a session's token belongs to; null for one that is unknown or revoked. */
+/** Returns the user that an API key or a session's token belongs to, with when it ends; null for one that is unknown or revoked. */
 export type Authenticate = (credential: string) => Promise<Caller | null>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
@@ -32,9 +33,29 @@ export function roleFor({ role, method, access: { kind } }: AnyRoute): Role {
   return method === "GET" || !isInOrganization ? "viewer" : "member";
 }
 
-/** Returns false for an organization that the caller only views. */
+/** Returns the access that a route needs of an API key. */
+export const keyAccessFor = ({ keyAccess, method }: AnyRoute): KeyAccess =>
+  keyAccess ?? (method === "GET" ? "read" : "full");
+
+/** A session has every access: only a key that has it begins one. */
+const keyAccessOf = ({ key }: Caller): KeyAccess => key?.access ?? "full";
+
+/**
+ * Throws `forbidden` if the API key of a request has not the access that its route needs, or is bound to other emitters than the one
+ * of its path. Nothing is looked up before: who found the key learns nothing of what else there is.
+ */
+export function requireKeyAccess(route: AnyRoute, caller: Caller, params: Record<string, string>): void {
+  const [access, needed] = [keyAccessOf(caller), keyAccessFor(route)];
+  if (!allowsAccess(access, needed)) throw needsAccess(access, needed);
+  const emitterIds = caller.key?.emitterIds;
+  const named = route.access.kind === "resource" ? params[route.access.param ?? "id"] : undefined;
+  if (!emitterIds || emitterIds.includes(named ?? "")) return;
+  throw new AppError("forbidden", "this API key may publish to the ids in its emitter_ids only");
+}
+
+/** Returns false for an organization that the caller only views, and for an API key that has not every access. */
 export const seesSecrets = (caller: Caller, ownerId: string): boolean =>
-  ownerId === caller.userId || suffices(caller.roles[ownerId], "member");
+  keyAccessOf(caller) === "full" && (ownerId === caller.userId || suffices(caller.roles[ownerId], "member"));
 
 /** The accounts of a request. */
 export interface Scope {
@@ -97,6 +118,7 @@ const UNKNOWN_FOR_MS = 5_000;
 
 export interface KeyGateOptions {
   authenticate: Authenticate;
+  clock: () => number;
   /** Returns false for a text that can't be a key, which is then rejected without a look-up. */
   isKey: (text: string) => boolean;
   /** Returns the token of the request's session; undefined if it has none. Throws if the request may not use it. */
@@ -110,6 +132,8 @@ interface Given {
   credential: string;
   /** The error for one that is not known. */
   unknown: () => AppError;
+  /** The error for one that has ended. */
+  ended: (atMs: number) => AppError;
   isCounted: boolean;
 }
 
@@ -136,10 +160,10 @@ export class KeyGate {
   async caller(ctx: Context, { isCounted = true }: { isCounted?: boolean } = {}): Promise<Caller> {
     const session = ctx.get("authorization") === "" ? this.#options.readSession?.(ctx) : undefined;
     if (session !== undefined)
-      return await this.#callerOf(ctx, { credential: session, unknown: sessionEnded, isCounted });
+      return await this.#callerOf(ctx, { ...ofSession, credential: session, isCounted });
     const apiKey = readKey(ctx);
-    if (!this.#options.isKey(apiKey)) throw unknownKey();
-    return await this.#callerOf(ctx, { credential: apiKey, unknown: unknownKey, isCounted });
+    if (!this.#options.isKey(apiKey)) throw ofKey.unknown();
+    return await this.#callerOf(ctx, { ...ofKey, credential: apiKey, isCounted });
   }
 
   async #callerOf(ctx: Context, given: Given): Promise<Caller> {
@@ -150,16 +174,13 @@ export class KeyGate {
     if (keyId === undefined) return await this.#callerOfNew(ctx, digest, given);
     if (isCounted) await this.#options.rateLimit?.(ctx, keyId);
     const caller = await this.#options.authenticate(credential);
-    if (caller) return caller;
+    if (caller) return this.#live(caller, given);
     this.#known.delete(digest);
     throw unknown();
   }
 
-  async #callerOfNew(
-    ctx: Context,
-    digest: string,
-    { credential, unknown, isCounted }: Given,
-  ): Promise<Caller> {
+  async #callerOfNew(ctx: Context, digest: string, given: Given): Promise<Caller> {
+    const { credential, unknown, isCounted } = given;
     const client = clientKey(clientAddress(ctx));
     await this.#countLookUp(client);
     let isMiss = false;
@@ -172,10 +193,17 @@ export class KeyGate {
       }
       this.#known.set(digest, caller.keyId);
       if (isCounted) await this.#options.rateLimit?.(ctx, caller.keyId);
-      return caller;
+      return this.#live(caller, given);
     } finally {
       if (!isMiss) await this.#lookUps.reward(client);
     }
+  }
+
+  /** At each request, since what is cached of a caller may have ended in between. */
+  #live(caller: Caller, { ended }: Given): Caller {
+    const { endsAtMs } = caller;
+    if (endsAtMs === undefined || this.#options.clock() < endsAtMs) return caller;
+    throw ended(endsAtMs);
   }
 
   /** Before the look-up, so that concurrent ones count too. */
@@ -191,5 +219,9 @@ export class KeyGate {
   }
 }
 
-const unknownKey = () => new AppError("unauthenticated", "the API key is unknown or revoked");
+const ofKey = {
+  unknown: () => new AppError("unauthenticated", "the API key is unknown or revoked"),
+  ended: keyExpired,
+};
 const sessionEnded = () => new AppError("unauthenticated", "the session has ended: sign in again");
+const ofSession = { unknown: sessionEnded, ended: sessionEnded };

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
-import { roleFor } from "./authorize.ts";
+import { keyAccessFor, roleFor } from "./authorize.ts";
 import { isPaged, queryParametersOf } from "./common-parameters.ts";
 import { checkExamples } from "./examples.ts";
 import {
@@ -33,17 +33,16 @@ const takesIdempotencyKey = ({ method, access }: AnyRoute): boolean =>
 /** Returns the errors that a route may respond with: those of every route, and its own. */
 function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const withKey: ErrorCode[] =
-    route.access.kind === "public" ? [] : ["unauthenticated", "not-found", "rate-limited", "unavailable"];
+    route.access.kind === "public"
+      ? []
+      : ["unauthenticated", "forbidden", "not-found", "rate-limited", "unavailable"];
   const withBody: ErrorCode[] = hasBody(route) ? ["too-large", "unsupported-media-type"] : [];
   // The same `Idempotency-Key` with a different request.
   const withIdempotencyKey: ErrorCode[] = takesIdempotencyKey(route) ? ["conflict"] : [];
   const withIfMatch: ErrorCode[] = heedsIfMatch(route) ? ["precondition-failed"] : [];
-  const withRole: ErrorCode[] =
-    roleFor(route) !== "viewer" || route.access.kind === "operator" ? ["forbidden"] : [];
   const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
   const specific = [
     ...withKey,
-    ...withRole,
     ...withBody,
     ...withIdempotencyKey,
     ...withIfMatch,
@@ -199,6 +198,10 @@ function roleOfOperation(route: AnyRoute): Json {
   return roleFor(route) === "viewer" ? {} : { "x-role": roleFor(route) };
 }
 
+/** What an API key must be made for: one that reads can't publish, and the other way around. */
+const accessOfOperation = (route: AnyRoute): Json =>
+  route.access.kind === "public" ? {} : { "x-key-access": keyAccessFor(route) };
+
 function operationOf(route: AnyRoute, collection: SchemaCollection, routes: readonly AnyRoute[]): Json {
   return {
     operationId: route.id,
@@ -207,6 +210,7 @@ function operationOf(route: AnyRoute, collection: SchemaCollection, routes: read
     ...(route.description && { description: route.description }),
     ...(route.access.kind === "public" && { security: [] }),
     ...roleOfOperation(route),
+    ...accessOfOperation(route),
     parameters: parametersOf(route, collection),
     ...requestBodyOf(route, collection),
     responses: responsesOf(route, collection, routes),

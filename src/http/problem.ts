@@ -36,13 +36,14 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "too-slow" | "in
     status: 401,
     title: "API key required",
     meaning:
-      "The header `Authorization: Bearer <API key>` is missing or malformed, or the key is unknown or revoked.",
+      "The header `Authorization: Bearer <API key>` is missing or malformed, or the key is unknown, revoked or expired.",
   },
   forbidden: {
     status: 403,
     title: "Not allowed",
     meaning:
-      "The caller is not allowed to do this; of what an organization owns, `detail` names the role that is needed.",
+      "The caller is not allowed to do this; of what an organization owns, `detail` names the role that is needed, and for an API key " +
+      "that may not do everything, the access.",
   },
   "limit-reached": {
     status: 403,

@@ -2,11 +2,21 @@ import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
+import type { KeyAccess } from "../lib/key-access.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Role } from "../lib/roles.ts";
 import type { Page, PageRequest } from "../store/page.ts";
 import type { ChangeNote } from "./changes.ts";
 import type { CursorCodec } from "./common-parameters.ts";
+
+/** The API key of a request: how people recognize it, and what it may do of what its user may. */
+export interface CallerKey {
+  name: string | null;
+  prefix: string | null;
+  access: KeyAccess;
+  /** The sources and workflows that it may publish to; null for all. */
+  emitterIds: readonly string[] | null;
+}
 
 /** The user that an API key or a session belongs to. */
 export interface Caller {
@@ -17,8 +27,10 @@ export interface Caller {
   sessionId?: string;
   /** What the session began with; absent for an API key. */
   signedInWith?: "api_key" | "openid";
-  /** How people recognize the API key; absent for a session. */
-  key?: { name: string | null; prefix: string | null };
+  /** The API key; absent for a session. */
+  key?: CallerKey;
+  /** When the credential ends, in Unix milliseconds; absent if nothing but a revocation or a lack of use ends it. */
+  endsAtMs?: number;
   /** Organizations that the user is a member of. */
   orgIds: string[];
   /** The user's role in each of them. */
@@ -76,7 +88,10 @@ export interface RouteRequest<Deps, Params, Query, Body, Resource> {
   /** The accounts whose resources it may access: that organization, otherwise the user and all its organizations. */
   owners: string[];
   resource: Resource;
-  /** False in an organization that the caller only views: what lets a stranger in or act there is not shown then. */
+  /**
+   * False in an organization that the caller only views, and for a key that may not do everything: what lets a stranger in or act
+   * there is not shown then.
+   */
   seesSecrets: (ownerId: string) => boolean;
   /** The requested page, if the response is paginated. */
   page: PageRequest;
@@ -115,6 +130,11 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
    * something for members.
    */
   role?: Role;
+  /**
+   * What it needs of an API key, if it is not the usual one: `read` to read, and `full` for all else. With `publish`, the path names
+   * the emitter, to whose id keys may be bound.
+   */
+  keyAccess?: "publish";
   response: Spec;
   /** Another status of success with the same body, which the handler sets on `ctx`. */
   alsoStatus?: number;

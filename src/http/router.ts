@@ -3,7 +3,15 @@ import type { Context, Middleware } from "koa";
 import { requestTurns } from "../fairness/turns.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Authenticate, KeyGate, loadResource, type Scope, scopeOf, seesSecrets } from "./authorize.ts";
+import {
+  type Authenticate,
+  KeyGate,
+  loadResource,
+  requireKeyAccess,
+  type Scope,
+  scopeOf,
+  seesSecrets,
+} from "./authorize.ts";
 import { BodyShares } from "./body-shares.ts";
 import { type RecordChange, RequestChange } from "./changes.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -20,6 +28,8 @@ export interface RouterOptions<Deps> {
   /** Path prefix of all routes, such as `/v1`. */
   prefix: string;
   authenticate: Authenticate;
+  /** When keys end is compared with it; the machine's clock by default. */
+  clock?: () => number;
   /** Returns false for a text that can't be an API key; any text may be one by default. */
   isKey?: (text: string) => boolean;
   /** Returns the token of the request's session, if it has one; by default no request has. Throws `forbidden`. */
@@ -50,7 +60,10 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
   return caller;
 }
 
-/** Returns the handler of one route. Its order: API key, rate limit, input, organization and role, resource, route handler. */
+/**
+ * Returns the handler of one route. Its order: API key, rate limit, access of the key, input, organization and role, resource, route
+ * handler.
+ */
 function serve<Deps>(
   route: AnyRoute<Deps>,
   options: RouterOptions<Deps>,
@@ -139,6 +152,7 @@ function serve<Deps>(
     if (route.access.kind !== "public") {
       caller = await gate.caller(ctx, { isCounted: route.ownBounds === undefined });
       state.userId = caller.userId;
+      requireKeyAccess(route, caller, ctx.params);
     }
     readInput ??= compileInput(route, readBody);
     const release = route.maxBodyBytes && caller && (await openBody(ctx, caller.userId, route.maxBodyBytes));
@@ -205,8 +219,8 @@ export function createRouter<Deps>(
 ): Middleware {
   const router = new Router({ sensitive: true });
   const maxBodyBytes = options.maxBodyBytes ?? 1024 * 1024;
-  const { authenticate, isKey = () => true, readSession, rateLimit } = options;
-  const gate = new KeyGate({ authenticate, isKey, readSession, rateLimit });
+  const { authenticate, clock = Date.now, isKey = () => true, readSession, rateLimit } = options;
+  const gate = new KeyGate({ authenticate, clock, isKey, readSession, rateLimit });
   const shared = { gate, bodies: new BodyShares() };
   const declared = new Set<string>();
   // Paths without parameters come first, so that the order of the list does not matter.

@@ -9,6 +9,8 @@ export interface Session {
   user_id: string;
   /** The API key that it was started with, whose revocation ends it; null if an OpenID provider vouched for the user. */
   key_id: string | null;
+  /** When that key expires, in Unix seconds; absent if it does not. */
+  key_expires_at?: number;
   /** What the browser called itself when it signed in. */
   user_agent: string;
   /** Unix seconds. */
@@ -27,6 +29,7 @@ export const Sessions = collection<Session>(
       hash: { type: String, required: true, unique: true },
       user_id: { type: String, required: true },
       key_id: { type: String, default: null },
+      key_expires_at: { type: Number, default: undefined },
       user_agent: { type: String, default: "" },
       created_at: { type: Number, required: true },
       last_used_at: { type: Number, required: true },

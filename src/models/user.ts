@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Connection, Schema } from "mongoose";
+import type { KeyAccess } from "../lib/key-access.ts";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface User {
@@ -47,7 +48,7 @@ export async function usernamesOf(
 export interface ApiKey {
   _id: string;
   user_id: string;
-  /** SHA-256, in hex. The key has enough entropy for a fast hash to be safe. */
+  /** SHA-256, in hex, behind a prefix if the key is limited. The key has enough entropy for a fast hash to be safe. */
   hash: string;
   /** How the key begins, for people who look for it; absent for keys of earlier versions. */
   prefix?: string;
@@ -57,6 +58,12 @@ export interface ApiKey {
   made_with?: string;
   /** True if only an OpenID provider's word led to it: made in a session that began with the provider, or with such a key. */
   ends_with_provider?: true;
+  /** Absent for a key that may do everything that its user may. */
+  access?: Exclude<KeyAccess, "full">;
+  /** The emitters to which it may publish, with the access `publish`; absent for all. */
+  emitter_ids?: string[];
+  /** Unix seconds; absent for a key that does not end by itself. */
+  expires_at?: number;
   created_at: number;
   /** Unix seconds; up to a minute old, absent if it was never used. */
   last_used_at?: number;
@@ -74,6 +81,9 @@ export const ApiKeys = collection<ApiKey>(
       name: { type: String, default: null },
       made_with: { type: String, default: undefined },
       ends_with_provider: { type: Boolean, default: undefined },
+      access: { type: String, default: undefined, enum: ["read", "publish"] },
+      emitter_ids: { type: [String], default: undefined },
+      expires_at: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
       last_used_at: Number,
       revoked_at: { type: Number, default: null },

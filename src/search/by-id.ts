@@ -1,4 +1,5 @@
 import type { Model, QueryFilter } from "mongoose";
+import { hasExpired } from "../accounts/api-keys.ts";
 import type { IdPrefix } from "../lib/ids.ts";
 import { Replays } from "../models/replay.ts";
 import { RunRecords } from "../models/run.ts";
@@ -69,25 +70,30 @@ export async function findOwned({ mongo }: Stores, { q, owners }: Search): Promi
 }
 
 /** Finds the API keys of the user, of which there are few (docs/limits.md), by id, name, or how the key itself begins. */
-export async function findKeys({ mongo }: Stores, { q, owners, userId }: Search): Promise<Found> {
+export async function findKeys(platform: Stores, { q, owners, userId }: Search): Promise<Found> {
   if (!owners.includes(userId)) return NOTHING;
   const wanted = mayBeId(q, ["key"]) ? { _id: beginningWith(q) } : containing<ApiKey>(q, ["name"]);
-  const rows = await ApiKeys(mongo)
+  const rows = await ApiKeys(platform.mongo)
     .find({ user_id: userId, ...wanted }, { hash: 0 }, options)
     .sort({ _id: -1 })
     .limit(READ)
     .lean();
   return {
-    drafts: rows.map(({ _id, name = null, prefix = null, revoked_at, created_at }) => ({
+    drafts: rows.map(key => ({
       kind: "api_key",
-      id: _id,
-      name,
-      detail: prefix,
-      state: revoked_at === null ? "valid" : "revoked",
-      at_ms: created_at * 1000,
-      rank: _id.startsWith(q) ? rankOfId(_id, q) : RANK.nameContains,
+      id: key._id,
+      name: key.name ?? null,
+      detail: key.prefix ?? null,
+      state: stateOfKey(platform, key),
+      at_ms: key.created_at * 1000,
+      rank: key._id.startsWith(q) ? rankOfId(key._id, q) : RANK.nameContains,
     })),
   };
+}
+
+function stateOfKey(platform: Stores, key: Pick<ApiKey, "revoked_at" | "expires_at">): string {
+  if (key.revoked_at !== null) return "revoked";
+  return hasExpired(platform, key) ? "expired" : "valid";
 }
 
 /** Finds runs by their ids. */

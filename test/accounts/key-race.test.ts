@@ -18,7 +18,7 @@ describe("an API key that is made while its session ends", () => {
       const { id } = await createUser(platform, { email: `racer${round}@example.test` });
       const { session } = await startSession(platform, { userId: id, keyId: null, userAgent: "" });
       const making = Array.from({ length: 20 }, () =>
-        createOwnKey(platform, { userId: id, keyId: session._id }, null).catch(() => null),
+        createOwnKey(platform, { userId: id, keyId: session._id }, { name: null }, [id]).catch(() => null),
       );
       await Promise.all([withdrawAccess(platform, id), ...making]);
       const left = { user_id: id, ends_with_provider: true as const, revoked_at: null };

@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { createApiKey, revokeApiKey } from "../../src/accounts/api-keys.ts";
 import { setOperator } from "../../src/accounts/operators.ts";
 import { addMember } from "../../src/accounts/organizations.ts";
-import { roleFor } from "../../src/http/authorize.ts";
+import { keyAccessFor, roleFor } from "../../src/http/authorize.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { KEY_ACCESS, type KeyAccess } from "../../src/lib/key-access.ts";
 import { type Role, suffices } from "../../src/lib/roles.ts";
 import { Api, type ApiResponse, type Problem } from "../support/api.ts";
 import { faultsOf } from "./document.ts";
@@ -58,6 +59,8 @@ interface Cast {
   blue: string;
   /** Has no API key. */
   anonymous: Api;
+  /** Have Carla's API keys, by what these may do. */
+  carlas: Record<KeyAccess, Api>;
   /** Has a revoked API key. */
   revoked: Api;
   /** Has an API key that never existed. */
@@ -81,7 +84,11 @@ export function testAccess(routes: readonly AnyRoute[]): void {
     const key = await createApiKey(system.worker, carla.userId);
     await revokeApiKey(system.worker, key.id);
     const keyed = (apiKey: string) => new Api(system.baseUrl, apiKey);
+    const ofAccess = async (access: KeyAccess) =>
+      [access, keyed((await carla.expect(201, "POST", "/api_keys", { body: { access } })).api_key)] as const;
+    const carlas = Object.fromEntries(await Promise.all(KEY_ACCESS.map(ofAccess))) as Cast["carlas"];
     cast = {
+      carlas,
       ...{ anna, bert, vera, carla, olga, red, blue, anonymous: keyed("") },
       ...{ revoked: keyed(key.api_key), unknown: keyed(`hw_${"x".repeat(32)}`) },
     };
@@ -170,6 +177,19 @@ export function testAccess(routes: readonly AnyRoute[]): void {
         ]) {
           const response = await send(cast.anonymous, route, request, { authorization: header });
           isProblem(route, response, "unauthenticated", header.replace(apiKey, "<key>"));
+        }
+      });
+
+      it("responds to API keys that are made for it, and 403 to others, which are told what is needed", async () => {
+        const request = await ofCarla();
+        const needed = keyAccessFor(route);
+        for (const access of KEY_ACCESS.filter(one => one !== "full")) {
+          const response = await send(cast.carlas[access], route, request);
+          if (access === needed) isSuccess(route, response, access);
+          else {
+            isProblem(route, response, "forbidden", access);
+            expect(response.body.detail).to.include(`the access ${needed}; this one has ${access}`);
+          }
         }
       });
 

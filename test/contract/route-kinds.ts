@@ -1,4 +1,4 @@
-import { roleFor } from "../../src/http/authorize.ts";
+import { keyAccessFor, roleFor } from "../../src/http/authorize.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 
 /** What decides how a route reads a request and shows a list, besides its own parameters and fields. */
@@ -18,6 +18,7 @@ function accessOf(route: AnyRoute): string {
     method === "GET",
     access,
     roleFor(route),
+    keyAccessFor(route),
     names.filter(name => name.endsWith("_id")).sort(),
   ]);
 }

@@ -62,6 +62,11 @@ describe("an open stream of events", () => {
   const endings: [string, string, (ids: Awaited<ReturnType<typeof watch>>["ids"]) => Promise<unknown>][] = [
     ["its key is revoked", "key-revoked", ids => revokeApiKey(platform, ids.key)],
     [
+      "its key expires",
+      "key-expired",
+      ids => ApiKeys(platform.mongo).updateOne({ _id: ids.key }, { $set: { expires_at: 1 } }),
+    ],
+    [
       "its caller's membership ends",
       "access-lost",
       ids => Memberships(platform.mongo).deleteOne({ _id: `${ids.org}-${ids.user}` }),

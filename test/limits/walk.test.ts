@@ -395,6 +395,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   returnPathCharacters: "test/accounts/openid-connect/sign-in.test.ts",
   invitationMs: "test/accounts/organizations.test.ts",
   apiKeys: "test/accounts/own-keys.test.ts",
+  apiKeyLifeMs: "test/accounts/key-limits.test.ts",
+  apiKeyEmitters: "test/accounts/key-limits.test.ts",
   deliveriesSearched: "test/deliveries/search.test.ts",
   payloadWords: "test/deliveries/search-text.test.ts",
   eventsSearched: "test/deliveries/search-text.test.ts",

@@ -1,12 +1,13 @@
 import type { Caller } from "../../http/route.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
+import { allowsAccess, keyExpired, needsAccess } from "../../lib/key-access.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Session, Sessions, type SignInLink, SignInLinks } from "../../models/session.ts";
 import { ApiKeys } from "../../models/user.ts";
 import type { Stores } from "../../platform.ts";
-import { findCaller, findKeyCallers, hashOf, isApiKey } from "../api-keys.ts";
+import { findCaller, findKeyCallers, hashOf, isApiKey, stillValid } from "../api-keys.ts";
 import { rolesOf } from "../roles.ts";
 import { expiryOf, hashOfToken, isLinkToken, isSessionToken, newLinkToken } from "./sessions.ts";
 
@@ -65,11 +66,12 @@ async function findSessionCallers(platform: Stores, hashes: string[]): Promise<(
 
 /** Returns who a session signs in. */
 export const callerOf = (
-  { _id, user_id, key_id }: Pick<Session, "_id" | "user_id" | "key_id">,
+  { _id, user_id, key_id, key_expires_at }: Pick<Session, "_id" | "user_id" | "key_id" | "key_expires_at">,
   roles: Caller["roles"] = {},
 ): Caller => ({
   ...{ userId: user_id, keyId: _id, sessionId: _id, orgIds: Object.keys(roles), roles },
   signedInWith: key_id === null ? "openid" : "api_key",
+  ...(key_expires_at !== undefined && { endsAtMs: key_expires_at * 1000 }),
 });
 
 /** Returns the session with this id if it has not ended, otherwise null. */
@@ -90,7 +92,7 @@ async function liveSessions(
   const keyIds = found.flatMap(({ key_id }) => key_id ?? []);
   if (keyIds.length === 0) return found;
   const keys = await ApiKeys(platform.mongo)
-    .find({ _id: { $in: keyIds }, revoked_at: null }, { _id: 1 })
+    .find({ _id: { $in: keyIds }, ...stillValid(platform) }, { _id: 1 })
     .lean();
   const valid = new Set(keys.map(({ _id }) => _id));
   return found.filter(({ key_id }) => key_id === null || valid.has(key_id));
@@ -116,16 +118,31 @@ export interface Proof {
   link?: string;
 }
 
+/** Who signs in, and the API key that led to it. */
+interface Proven {
+  userId: string;
+  keyId: string;
+  /** Unix seconds; absent for a key that does not expire. */
+  keyExpiresAt?: number;
+}
+
+function provenBy({ clock }: Stores, { userId, keyId, key, endsAtMs }: Caller): Proven {
+  if (endsAtMs !== undefined && endsAtMs <= clock()) throw keyExpired(endsAtMs);
+  if (key && !allowsAccess(key.access, "full")) throw needsAccess(key.access, "full");
+  return { userId, keyId, ...(endsAtMs !== undefined && { keyExpiresAt: endsAtMs / 1000 }) };
+}
+
 /**
  * Returns the user that an API key or a one-time link proves, and the key. `countWrong` is called for a wrong proof, and throws if
  * there were too many. A right one is never held up by the guesses of others at its address: 190 random bits can't be guessed.
- * Throws `unauthenticated` for a wrong one, `invalid` unless there is exactly one.
+ * Throws `unauthenticated` for a wrong one and for a key that has expired, `forbidden` for a key that may not do everything, since a
+ * session may, and `invalid` unless there is exactly one.
  */
 export async function checkProof(
   platform: Stores,
   { api_key, link }: Proof,
   countWrong: () => Promise<void>,
-): Promise<{ userId: string; keyId: string }> {
+): Promise<Proven> {
   if ((api_key === undefined) === (link === undefined)) {
     const message =
       link === undefined ? "is required, or a link instead of it" : "can't be combined with link";
@@ -133,12 +150,12 @@ export async function checkProof(
   }
   if (api_key !== undefined) {
     const caller = isApiKey(api_key) ? await findCaller(platform, api_key) : null;
-    if (caller) return { userId: caller.userId, keyId: caller.keyId };
+    if (caller) return provenBy(platform, caller);
     await countWrong();
     throw new AppError("unauthenticated", "the API key is unknown or revoked");
   }
   const redeemed = await redeemLink(platform, link ?? "");
-  if (redeemed) return { userId: redeemed.user_id, keyId: redeemed.key_id };
+  if (redeemed) return redeemed;
   await countWrong();
   throw new AppError("unauthenticated", "the link is unknown, expired or used already");
 }
@@ -163,13 +180,17 @@ export async function makeLink(
   return { token, expiresAtMs };
 }
 
-/** Uses a link up; returns null if it is unknown, used, expired, or its API key was revoked. */
-async function redeemLink(platform: Stores, token: string): Promise<SignInLink | null> {
+/** Uses a link up; returns null if it is unknown, used, expired, or its API key is not valid any more. */
+async function redeemLink(platform: Stores, token: string): Promise<Proven | null> {
   if (!isLinkToken(token)) return null;
   const link = await SignInLinks(platform.mongo)
     .findOneAndDelete({ _id: hashOfToken(token) })
     .lean<SignInLink | null>();
   if (!link || link.expires_at.getTime() <= platform.clock()) return null;
-  const key = await ApiKeys(platform.mongo).exists({ _id: link.key_id, revoked_at: null });
-  return key ? link : null;
+  const key = await ApiKeys(platform.mongo)
+    .findOne({ _id: link.key_id, ...stillValid(platform) })
+    .lean();
+  if (!key) return null;
+  const { _id: keyId, user_id: userId, expires_at } = key;
+  return { userId, keyId, ...(expires_at !== undefined && { keyExpiresAt: expires_at }) };
 }

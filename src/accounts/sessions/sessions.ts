@@ -29,33 +29,51 @@ export const hashOfToken = (token: string): string => createHash("sha256").updat
 export const lifeOf = ({ key_id }: Pick<Session, "key_id">): number =>
   (key_id === null ? LIMITS.providerSessionMs : LIMITS.sessionMs).value;
 
-/** Returns when a session ends: some time after its last use, but never long after its start (docs/limits.md). */
-export function expiryOf(session: Pick<Session, "created_at" | "last_used_at" | "key_id">): Date {
+/**
+ * Returns when a session ends: some time after its last use, but never long after its start (docs/limits.md), and with its key at the
+ * latest.
+ */
+export function expiryOf(
+  session: Pick<Session, "created_at" | "last_used_at" | "key_id" | "key_expires_at">,
+): Date {
   const idle = session.last_used_at * 1000 + LIMITS.sessionIdleMs.value;
-  return new Date(Math.min(idle, session.created_at * 1000 + lifeOf(session)));
+  const keyEnds = (session.key_expires_at ?? Number.POSITIVE_INFINITY) * 1000;
+  return new Date(Math.min(idle, session.created_at * 1000 + lifeOf(session), keyEnds));
 }
 
 const MAX_USER_AGENT_CHARS = 200;
 
+interface NewSession {
+  userId: string;
+  keyId: string | null;
+  /** Unix seconds; absent if the key does not expire. */
+  keyExpiresAt?: number | undefined;
+  userAgent: string;
+}
+
 /**
  * Starts a session and returns it with its token, which can't be shown again. A user with `LIMITS.sessions` sessions loses
- * the oldest one. `keyId` is the API key whose revocation ends it; null if an OpenID provider vouched for the user.
+ * the oldest one. `keyId` is the API key with which it ends; null if an OpenID provider vouched for the user.
  */
 export async function startSession(
   platform: Stores,
-  { userId, keyId, userAgent }: { userId: string; keyId: string | null; userAgent: string },
+  { userId, keyId, keyExpiresAt, userAgent }: NewSession,
 ): Promise<{ session: Session; token: string }> {
   const token = newSessionToken();
   const now = unixSeconds(platform.clock());
+  const times = {
+    created_at: now,
+    last_used_at: now,
+    ...(keyExpiresAt !== undefined && { key_expires_at: keyExpiresAt }),
+  };
   const session: Session = {
     _id: newId("ses", platform.clock()),
     hash: hashOfToken(token),
     user_id: userId,
     key_id: keyId,
     user_agent: userAgent.slice(0, MAX_USER_AGENT_CHARS),
-    created_at: now,
-    last_used_at: now,
-    expires_at: expiryOf({ created_at: now, last_used_at: now, key_id: keyId }),
+    ...times,
+    expires_at: expiryOf({ ...times, key_id: keyId }),
   };
   await Sessions(platform.mongo).insertOne(session);
   await endOldest(platform, userId);

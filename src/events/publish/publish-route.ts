@@ -28,6 +28,7 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
   return route({
     method: "POST",
     ...spec,
+    keyAccess: "publish",
     // An event on its way changes nothing that the account keeps.
     audit: null,
     description:
