@@ -26,6 +26,9 @@ export function developmentSettings(environment: NodeJS.ProcessEnv): Record<stri
   }
 }
 
+/** Whether the environment names the stores of an installation, as that of its operator does. */
+export const hasStoreSettings = (): boolean => Boolean(process.env.MONGODB_URL);
+
 /** Returns the address and the API key of this project's `npm start`; both undefined if there was none. */
 export function readDevelopmentStart() {
   const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(process.env);

@@ -72,20 +72,34 @@ export function parseObjectOption(text: string): Record<string, unknown> {
 }
 
 /** Parses a moment: a date (`2026-11-23T10:00:00Z`), Unix seconds, or how long ago (`2h`, `30m`). Returns Unix seconds. */
-export function parseTime(text: string, now = Date.now()): number {
+export const parseTime = (text: string, now = Date.now()): number =>
+  parseMoment(text, now, { sign: -1, from: "ago", example: "2h or 30m" });
+
+/** As `parseTime`, but a length of time is from now on (`30d`). */
+export const parseEnd = (text: string, now = Date.now()): number =>
+  parseMoment(text, now, { sign: 1, from: "from now", example: "30d or 12h" });
+
+interface Direction {
+  sign: 1 | -1;
+  /** What it is called, behind a length of time. */
+  from: string;
+  example: string;
+}
+
+function parseMoment(text: string, now: number, { sign, from, example }: Direction): number {
   if (/^\d{1,8}$/.test(text)) {
     throw new InvalidArgumentError(
-      `lacks its unit: ${text}m are minutes ago, ${text}h hours, ${text}d days; Unix seconds have more digits`,
+      `lacks its unit: ${text}m are minutes ${from}, ${text}h hours, ${text}d days; Unix seconds have more digits`,
     );
   }
-  const ago = durationMs(text);
-  const ms = Number.isNaN(ago)
+  const length = durationMs(text);
+  const ms = Number.isNaN(length)
     ? /^\d{1,11}$/.test(text)
       ? Number(text) * 1000
       : Date.parse(text)
-    : now - ago;
+    : now + sign * length;
   if (Number.isNaN(ms))
-    throw new InvalidArgumentError("must be a date, Unix seconds, or a time ago such as 2h or 30m");
+    throw new InvalidArgumentError(`must be a date, Unix seconds, or a time ${from} such as ${example}`);
   return Math.max(0, Math.floor(ms / 1000));
 }
 

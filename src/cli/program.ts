@@ -14,7 +14,6 @@ import { migrateCommand } from "./migrate/command.ts";
 import {
   appCommands,
   emitCommand,
-  keyCommands,
   organizationCommands,
   publishComponentCommands,
   userCommands,
@@ -37,6 +36,7 @@ import { deliveryCommands } from "./resources/delivery.ts";
 import { destinationCommands } from "./resources/destination.ts";
 import { galleryCommands } from "./resources/gallery.ts";
 import { issueCommands } from "./resources/issue.ts";
+import { keyCommands } from "./resources/key.ts";
 import { invitationCommands, memberCommands } from "./resources/member.ts";
 import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
@@ -131,6 +131,11 @@ export function createProgram(): Command {
   whoamiCommand(program, tools);
   profileCommands(program, tools);
   dashboardCommand(program, tools);
+  keyCommands(program, {
+    ...tools,
+    run,
+    hasStoreSettings: async () => (await import("../user-environment.ts")).hasStoreSettings(),
+  });
   versionCommand(program, tools);
   completionCommand(program, tools);
   program.commandsGroup("Events, with an API key for any server:");
@@ -170,7 +175,6 @@ export function createProgram(): Command {
     "For operators, who have the settings of the stores (MONGODB_URL, REDIS_URL, SECRETS_KEY):",
   );
   userCommands(program, run);
-  keyCommands(program, run);
   organizationCommands(program, run);
   appCommands(program, run);
   emitCommand(program, run);

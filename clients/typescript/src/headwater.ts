@@ -6,6 +6,7 @@ import type { InputOf, MethodOf, Path, ResultOf } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Alerts } from "./resources/alerts.ts";
+import { ApiKeys } from "./resources/api-keys.ts";
 import { Components } from "./resources/components.ts";
 import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
@@ -45,6 +46,7 @@ export class Headwater {
   readonly workflows: Workflows;
   readonly alerts: Alerts;
   readonly organizations: Organizations;
+  readonly apiKeys: ApiKeys;
   readonly #connection: Connection;
 
   constructor(options: HeadwaterOptions) {
@@ -61,6 +63,7 @@ export class Headwater {
     this.workflows = new Workflows(this.#connection);
     this.alerts = new Alerts(this.#connection);
     this.organizations = new Organizations(this.#connection);
+    this.apiKeys = new ApiKeys(this.#connection);
   }
 
   /** The caller, with the limits of the account and what is in use. */
@@ -114,7 +117,7 @@ export class Headwater {
     return watch(this.#connection, options);
   }
 
-  /** Any other operation, by its method and path in openapi.json: `request("post", "/api_keys", { body: { name } })`. */
+  /** Any other operation, by its method and path in openapi.json: `request("post", "/sign_in_links", {})`. */
   request<P extends Path, M extends MethodOf<P>>(
     method: M,
     path: P,

@@ -47,24 +47,35 @@ export function accessOptions(command: Command): Command {
 }
 
 /**
- * Gives a command the options that choose a server, and an action that gets a client of it and the command's arguments.
- * An error of the client becomes an AppError of one line.
+ * Gives a command the options that choose a server, and an action that gets a client of it and the command's arguments; errors are those
+ * of `withRemote`.
  */
 export function remoteAction<Options = object>(
   command: Command,
   tools: RemoteTools,
   work: (remote: Remote<Options>, ...given: string[]) => Promise<void>,
 ): Command {
-  return accessOptions(command).action(async (...given: unknown[]) => {
-    const self = given.at(-1) as Command;
-    const options = given.at(-2) as Options;
-    const access = await chooseAccess(self, tools);
-    try {
-      await work({ client: clientFor(access), access, options }, ...(given.slice(0, -2) as string[]));
-    } catch (error) {
-      throw explain(error, access.url);
-    }
-  });
+  return accessOptions(command).action((...given: unknown[]) =>
+    withRemote<Options>(given.at(-1) as Command, tools, remote =>
+      work(remote, ...(given.slice(0, -2) as string[])),
+    ),
+  );
+}
+
+/**
+ * Does work with the server that a command with `accessOptions` means. An error of the client becomes an AppError of one line.
+ */
+export async function withRemote<Options = object>(
+  command: Command,
+  tools: RemoteTools,
+  work: (remote: Remote<Options>) => Promise<void>,
+): Promise<void> {
+  const access = await chooseAccess(command, tools);
+  try {
+    await work({ client: clientFor(access), access, options: command.opts() as Options });
+  } catch (error) {
+    throw explain(error, access.url);
+  }
 }
 
 /** Returns the server and key that a command with `accessOptions` means. Throws AppError `invalid`. */
