@@ -12,12 +12,6 @@ export const listSessions = (query: Cursor, call: CallOptions) =>
   headwater.request("get", "/sessions", { query }, call);
 export const endSession = (id: string) => headwater.request("delete", "/sessions/{id}", { params: { id } });
 
-export const listKeys = (query: Cursor, call: CallOptions) =>
-  headwater.request("get", "/api_keys", { query }, call);
-export const createKey = (name: string) =>
-  headwater.request("post", "/api_keys", { body: name ? { name } : {} });
-export const revokeKey = (id: string) => headwater.request("delete", "/api_keys/{id}", { params: { id } });
-
 export const replayEvent = (id: string, emitterId: string, listenerId?: string) =>
   headwater.request("post", "/events/{id}/replay", {
     params: { id },

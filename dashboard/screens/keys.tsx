@@ -1,27 +1,36 @@
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { createKey, listKeys, listSessions, revokeKey } from "../api/calls";
-import type { Schemas } from "../api/client";
+import { listSessions } from "../api/calls";
+import { headwater, type Schemas } from "../api/client";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
+import { now } from "../lib/clock";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, CopyBlock, Notice, Time } from "../ui/basics";
-import { Confirm, Dialog } from "../ui/dialog";
-import { Form, TextField } from "../ui/form";
-import { FormFault, useSending } from "../ui/form-fault";
+import { Badge, Button, Notice, Time } from "../ui/basics";
+import { Confirm } from "../ui/dialog";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
+import { Thing } from "../ui/thing";
+import { ACCESS, NewKey } from "./new-key";
+
+type ApiKey = Schemas["ApiKey"];
+
+function stateOf({ revoked_at, expires_at }: ApiKey): "Valid" | "Expired" | "Revoked" {
+  if (revoked_at !== null) return "Revoked";
+  return expires_at !== null && expires_at * 1000 <= now.value ? "Expired" : "Valid";
+}
 
 /** The keys of the user: make one, which is shown once, or revoke one. */
 export function Keys() {
-  const { filters, resource, read } = usePaged(listKeys);
+  const { filters, resource, read } = usePaged((cursor, call) => headwater.apiKeys.list(cursor, call));
   const sessions = useResource(call => listSessions({ limit: 100 }, call), []);
   const currentKey = sessions.data?.data.find(one => one.current)?.key_id;
   const [isNew, setNew] = useState(false);
-  const [revoked, setRevoked] = useState<Schemas["ApiKey"] | null>(null);
+  const [revoked, setRevoked] = useState<ApiKey | null>(null);
   return (
     <ListScreen
       title="API keys"
-      about="What programs sign in with. A key can do everything that you can."
+      about="What programs sign in with: to read, to publish events, or to do everything that you can."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
           New key
@@ -53,13 +62,18 @@ export function Keys() {
           head: "State",
           cell: row => (
             <>
-              <Badge tone={row.revoked_at === null ? "good" : "none"}>
-                {row.revoked_at === null ? "Valid" : "Revoked"}
-              </Badge>{" "}
+              <Badge tone={stateOf(row) === "Valid" ? "good" : "none"}>{stateOf(row)}</Badge>{" "}
               {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
               {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
             </>
           ),
+        },
+        { head: "May", label: true, cell: row => <May row={row} /> },
+        {
+          head: "Expires",
+          label: true,
+          cell: row =>
+            row.expires_at === null ? <span class="muted">never</span> : <Time seconds={row.expires_at} />,
         },
         {
           head: "Last use",
@@ -75,7 +89,7 @@ export function Keys() {
         {
           head: "",
           cell: row =>
-            row.revoked_at === null && (
+            stateOf(row) === "Valid" && (
               <div class="row end">
                 <Button isSmall kind="danger" onClick={() => setRevoked(row)}>
                   Revoke
@@ -99,7 +113,7 @@ export function Keys() {
           action="Revoke"
           onClose={() => setRevoked(null)}
           onConfirm={async () => {
-            await revokeKey(revoked.id);
+            await headwater.apiKeys.revoke(revoked.id);
             resource.reload();
           }}
         >
@@ -116,44 +130,24 @@ export function Keys() {
   );
 }
 
-function NewKey({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [key, setKey] = useState("");
-  const { fault, faultOf, send } = useSending();
-  const create = () =>
-    send(async () => {
-      setKey((await createKey(name)).api_key);
-    });
+/** So many emitters are named in a row. */
+const MAX_NAMED = 3;
+
+function May({ row: { access, emitter_ids } }: { row: ApiKey }) {
+  if (emitter_ids === null) return <>{ACCESS[access]}</>;
   return (
-    <Dialog hasSecret={key !== ""} title={key ? "Keep this key" : "New API key"} onClose={onClose}>
-      {key ? (
-        <>
-          <Notice tone="warn">It is shown only now.</Notice>
-          <CopyBlock text={key} label="API key" />
-          <div class="row end">
-            <Button kind="primary" onClick={onClose}>
-              I have kept it
-            </Button>
-          </div>
-        </>
-      ) : (
-        <Form onSend={create}>
-          <FormFault fault={fault} isShown={path => path === "name"} />
-          <TextField
-            label="Name"
-            value={name}
-            onInput={setName}
-            fault={faultOf("name")}
-            hint="What it is for, such as a laptop or a server."
-          />
-          <div class="row end">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary">
-              Create key
-            </Button>
-          </div>
-        </Form>
-      )}
-    </Dialog>
+    <>
+      {ACCESS[access]}
+      <div class="sub">
+        to{" "}
+        {emitter_ids.slice(0, MAX_NAMED).map((id, at) => (
+          <Fragment key={id}>
+            {at > 0 && ", "}
+            <Thing id={id} />
+          </Fragment>
+        ))}
+        {emitter_ids.length > MAX_NAMED && ` and ${emitter_ids.length - MAX_NAMED} more`}
+      </div>
+    </>
   );
 }

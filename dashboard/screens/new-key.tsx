@@ -1,0 +1,135 @@
+import { useState } from "preact/hooks";
+import { headwater, type Schemas } from "../api/client";
+import { Button, CopyBlock, Notice } from "../ui/basics";
+import { Dialog } from "../ui/dialog";
+import { Field, Form, Select, TextField } from "../ui/form";
+import { FormFault, useSending } from "../ui/form-fault";
+import { ThingField } from "../ui/thing-field";
+
+type Access = Schemas["ApiKey"]["access"];
+
+/** What a key may do, as people read it. */
+export const ACCESS: Record<Access, string> = {
+  full: "Everything that you can",
+  read: "Read",
+  publish: "Publish events",
+};
+
+const NEVER = "";
+const DAY_S = 86_400;
+/** Of seconds from now on. */
+const LIVES = [
+  { value: NEVER, label: "Never" },
+  ...[7, 30, 90].map(days => ({ value: String(days * DAY_S), label: `In ${days} days` })),
+  { value: String(365 * DAY_S), label: "In a year" },
+];
+
+/** Makes a key of the user, which is shown once. */
+export function NewKey({ onClose }: { onClose: () => void }) {
+  const [key, setKey] = useState("");
+  if (key === "") {
+    return (
+      <Dialog title="New API key" onClose={onClose}>
+        <Wanted onClose={onClose} onMade={setKey} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog hasSecret title="Keep this key" onClose={onClose}>
+      <Notice tone="warn">It is shown only now.</Notice>
+      <CopyBlock text={key} label="API key" />
+      <div class="row end">
+        <Button kind="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Wanted({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
+  const [name, setName] = useState("");
+  const [access, setAccess] = useState<Access>("full");
+  const [emitters, setEmitters] = useState([""]);
+  const [life, setLife] = useState(NEVER);
+  const { fault, faultOf, send } = useSending();
+  const create = () =>
+    send(async () => {
+      const emitterIds = [...new Set(emitters)].filter(id => id !== "");
+      const made = await headwater.apiKeys.create({
+        access,
+        ...(name && { name }),
+        ...(access === "publish" && emitterIds.length > 0 && { emitter_ids: emitterIds }),
+        ...(life !== NEVER && { expires_at: Math.floor(Date.now() / 1000) + Number(life) }),
+      });
+      onMade(made.api_key);
+    });
+  return (
+    <Form onSend={create}>
+      <FormFault fault={fault} isShown={path => path === "name" || path === "expires_at"} />
+      <TextField
+        label="Name"
+        value={name}
+        onInput={setName}
+        fault={faultOf("name")}
+        hint="What it is for, such as a laptop or a server."
+      />
+      <Select
+        label="It may"
+        value={access}
+        choices={Object.entries(ACCESS).map(([value, label]) => ({ value, label }))}
+        onChange={value => setAccess(value as Access)}
+        hint="A key that only reads or publishes can't sign in here. Addresses at which a stranger could send events are not shown to one that reads."
+      />
+      {access === "publish" && <Emitters ids={emitters} onChange={setEmitters} />}
+      <Select
+        label="It expires"
+        value={life}
+        choices={LIVES}
+        onChange={setLife}
+        fault={faultOf("expires_at")}
+      />
+      <div class="row end">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" kind="primary">
+          Create key
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+interface EmittersProps {
+  /** An empty one is a field in which nothing is chosen yet. */
+  ids: string[];
+  onChange: (ids: string[]) => void;
+}
+
+function Emitters({ ids, onChange }: EmittersProps) {
+  return (
+    <>
+      {ids.map((id, at) => (
+        <Field
+          // The field at a place stays the same, and keeps the focus, whatever is chosen in it.
+          key={at}
+          label={at === 0 ? "To a source or workflow (optional)" : "Or to"}
+          {...(at === 0 && { hint: "By its name or its id. Without one, to all of them." })}
+        >
+          {props => (
+            <ThingField
+              {...props}
+              kinds={["dc", "p"]}
+              value={id}
+              onChange={next => onChange(ids.with(at, next))}
+            />
+          )}
+        </Field>
+      ))}
+      <div class="row">
+        <Button isSmall icon="plus" onClick={() => onChange([...ids, ""])}>
+          Add another
+        </Button>
+      </div>
+    </>
+  );
+}
