@@ -143,7 +143,7 @@ async function logout(tools: RemoteTools, given: string | undefined): Promise<vo
 async function revoke({ url, api_key, key_id }: Profile): Promise<void> {
   if (key_id === undefined) return note("Its API key stays valid: it was not made by headwater login.");
   try {
-    await clientFor({ url, apiKey: api_key }).request("delete", "/api_keys/{id}", { params: { id: key_id } });
+    await clientFor({ url, apiKey: api_key }).apiKeys.revoke(key_id);
   } catch (error) {
     note(`Its API key ${key_id} could not be revoked (${(explain(error, url) as Error).message}).`);
   }
@@ -188,9 +188,7 @@ async function exchangeLink({ url, token }: SignInLink): Promise<Schemas["Create
   await client.request("post", "/sessions", { body: { link: token } });
   if (cookie === undefined) throw new AppError("invalid", `${url} started no session: is it a Headwater?`);
   try {
-    return await client.request("post", "/api_keys", {
-      body: { name: `headwater on ${hostname()}`.slice(0, 128) },
-    });
+    return await client.apiKeys.create({ name: `headwater on ${hostname()}`.slice(0, 128) });
   } finally {
     // It would end by itself.
     await client.request("delete", "/sessions/current", {}).catch(() => undefined);
