@@ -21,7 +21,7 @@ export class TimeoutError extends ConnectionError {
 /** The live stream ended for good: the caller lost access. */
 export class StreamEndedError extends HeadwaterError {
   override name = "StreamEndedError";
-  /** For example `key-revoked` or `access-lost`. */
+  /** For example `key-revoked`, `key-expired` or `access-lost`. */
   readonly reason: string;
 
   constructor(reason: string) {
