@@ -54,6 +54,7 @@ import { runRoutes } from "./runs/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
+import { presetRoutes } from "./sources/preset-routes.ts";
 import { rejectionRoutes } from "./sources/rejection-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { versionRoutes } from "./sources/version-routes.ts";
@@ -79,6 +80,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...sourceRoutes,
   ...versionRoutes,
   ...rejectionRoutes,
+  ...presetRoutes,
   ...runRoutes,
   ...byHandRoutes,
   ...sourceEventRoutes,

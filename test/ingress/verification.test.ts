@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { verificationOf } from "../../src/ingress/verification.ts";
 import { Sources } from "../../src/models/source.ts";
+import { PRESETS } from "../../src/verify/presets.ts";
 import { send, sendRaw } from "../sources/http-client.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -161,6 +162,16 @@ describe("a request for a source that verifies", () => {
     for (const verify of [{ preset: "bearer", secrets: ["x"] }, { mode: "report" }]) {
       expect((await api.request("PUT", `/sources/${source.id}`, { body: { verify } })).status).to.equal(400);
     }
+  });
+
+  it("lists every preset, with what its secret is", async () => {
+    const { presets } = await api.expect(200, "GET", "/verify/presets");
+    expect(presets.map(({ name }: { name: string }) => name)).to.deep.equal(Object.keys(PRESETS));
+    expect(presets.find(({ name }: { name: string }) => name === "paddle")).to.deep.equal({
+      ...{ name: "paddle", title: "Paddle", secret: PRESETS.paddle?.secret, note: PRESETS.paddle?.note },
+      ...{ known: "run", has_timestamp: true, tolerance: 5, version: 1 },
+    });
+    expect(presets[0]).to.include({ note: null });
   });
 
   it("does not show a secret anywhere", async () => {

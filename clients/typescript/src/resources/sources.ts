@@ -79,6 +79,11 @@ export class Sources {
     return this.#connection.send("get", "/sources/{id}/rejections", { params: { id } }, options);
   }
 
+  /** The providers whose way to sign the server knows, for `verify` of a source. */
+  verifyPresets(options?: CallOptions) {
+    return this.#connection.send("get", "/verify/presets", {}, options);
+  }
+
   /** Deletes a source with its memory, events and subscriptions. */
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/sources/{id}", { params: { id } }, options);
