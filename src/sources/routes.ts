@@ -57,7 +57,7 @@ export const exampleSource = {
   dynamic_props_id: null,
   verify: {
     ...{ by: "owner" as const, preset: "github", rule: null, tolerance: null, reject_with: 401 },
-    ...{ drop_repeats: false, mode: "enforce" as const, secrets: 1 },
+    ...{ drop_repeats: false, mode: "enforce" as const, secrets: 1, secrets_given: 1 },
   },
   name: "hello",
   name_slug: "hello",

@@ -63,6 +63,10 @@ const ShownVerify = Type.Object(
     secrets: Type.Integer({
       description: "How many are set. With none, everything is rejected but challenges that need none.",
     }),
+    secrets_given: Type.Integer({
+      description:
+        "How many of them are of `verify.secrets`, and not of a prop that the component's author names.",
+    }),
   },
   { title: "SourceVerify" },
 );

@@ -9,6 +9,9 @@ import { unusableKeys } from "../verify/faults.ts";
 import type { AuthorVerify, VerifySettings } from "../verify/schema.ts";
 import { choiceFaults, chosenRule, type RuleChoice } from "../verify/settings.ts";
 
+/** What an owner has said, with the texts of all secrets. */
+type Given = Omit<VerifySettings, "secrets"> & { secrets?: string[] };
+
 /** How requests for a source are verified, as it is stored, encrypted. */
 export interface StoredVerify
   extends Required<Pick<VerifySettings, "reject_with" | "drop_repeats" | "mode">> {
@@ -18,11 +21,11 @@ export interface StoredVerify
   /** Any of them may match. */
   secrets: string[];
   /** What the owner has said, from which all of this is made again with each change of the source; null for nothing. */
-  given: VerifySettings | null;
+  given: Given | null;
 }
 
 /** What a source's verification is made of. */
-interface Given {
+interface Parts {
   props: DescribedProp[];
   values: StoredProps;
   /** Of the request: absent to keep what the owner has said, null to take it back. */
@@ -34,7 +37,7 @@ interface Given {
  * Returns how requests for a source are to be verified; null for any sender. What the author of the component says counts, and the
  * owner can only add to it (docs/verify.md#in-a-component). Throws `invalid`.
  */
-export function prepareVerify({ props, values, asked, before }: Given): StoredVerify | null {
+export function prepareVerify({ props, values, asked, before }: Parts): StoredVerify | null {
   if (!hasHttpInterface(props)) {
     if (asked) throw invalidFields([fieldError("", "the component has no HTTP interface")]);
     return null;
@@ -49,14 +52,20 @@ export function prepareVerify({ props, values, asked, before }: Given): StoredVe
   return stored;
 }
 
-/** Secrets that a request leaves out stay, because clients never see them and could not send them back. */
-function withKeptSecrets(
-  asked: VerifySettings | null | undefined,
-  before: VerifySettings | null,
-): VerifySettings | null {
+/** Secrets that a request leaves out, or names by their place, stay: clients never see them and could not send them back. */
+function withKeptSecrets(asked: VerifySettings | null | undefined, before: Given | null): Given | null {
   if (asked === undefined) return before;
-  if (asked === null || asked.secrets !== undefined || !before?.secrets) return asked;
-  return { ...asked, secrets: before.secrets };
+  if (asked === null) return null;
+  const { secrets: texts, ...others } = asked;
+  const known = before?.secrets;
+  const secrets = texts === undefined ? known : texts.map((one, i) => secretAt(one, i, known ?? []));
+  return { ...others, ...(secrets && { secrets }) };
+}
+
+function secretAt(one: string | number, i: number, known: readonly string[]): string {
+  const secret = typeof one === "string" ? one : known[one];
+  if (secret !== undefined) return secret;
+  throw invalidFields([fieldError(`secrets[${i}]`, "is not the place of a secret that was given before")]);
 }
 
 const authorOf = (props: DescribedProp[]): AuthorVerify | undefined =>
@@ -65,7 +74,7 @@ const authorOf = (props: DescribedProp[]): AuthorVerify | undefined =>
     | undefined;
 
 /** Returns where an owner would verify less than the author of the component. */
-function loosens(given: VerifySettings, author: AuthorVerify): { path: string; message: string }[] {
+function loosens(given: Given, author: AuthorVerify): { path: string; message: string }[] {
   const most = chosenRule(author)?.timestamp?.tolerance;
   const { tolerance } = given;
   return [
@@ -92,7 +101,7 @@ function loosens(given: VerifySettings, author: AuthorVerify): { path: string; m
 /** Before anything else is said. */
 const DEFAULTS = { reject_with: 401, drop_repeats: false, mode: "enforce" } as const;
 
-const byOwner = (given: VerifySettings): StoredVerify => {
+const byOwner = (given: Given): StoredVerify => {
   const { preset, rule, tolerance, secrets = [], reject_with, drop_repeats, mode } = given;
   return {
     by: "owner",
@@ -105,7 +114,7 @@ const byOwner = (given: VerifySettings): StoredVerify => {
   };
 };
 
-function byAuthor(author: AuthorVerify, given: VerifySettings | null, values: StoredProps): StoredVerify {
+function byAuthor(author: AuthorVerify, given: Given | null, values: StoredProps): StoredVerify {
   const { preset, rule, secret } = author;
   const ofProp = secret === undefined || !Object.hasOwn(values, secret) ? undefined : values[secret];
   return {
@@ -151,7 +160,7 @@ export const verifyOf = (
 export function presentVerify(platform: Pick<Stores, "secrets">, source: Pick<Source, "verify">) {
   const stored = verifyOf(platform, source);
   if (!stored) return null;
-  const { by, choice, secrets, reject_with, drop_repeats, mode } = stored;
+  const { by, choice, secrets, reject_with, drop_repeats, mode, given } = stored;
   return {
     by,
     preset: choice.preset ?? null,
@@ -161,5 +170,6 @@ export function presentVerify(platform: Pick<Stores, "secrets">, source: Pick<So
     drop_repeats,
     mode,
     secrets: secrets.length,
+    secrets_given: given?.secrets?.length ?? 0,
   };
 }

@@ -152,10 +152,18 @@ export const VerifySettings = Closed(
   {
     ...RULE,
     secrets: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.verifySecretChars.value }), {
-        maxItems: LIMITS.verifySecrets.value,
-        description: "Write-only. Any of them may match, so that one can be replaced. Left out, they stay.",
-      }),
+      Type.Array(
+        Type.Union([
+          Type.String({ minLength: 1, maxLength: LIMITS.verifySecretChars.value }),
+          Type.Integer({ minimum: 0, maximum: LIMITS.verifySecrets.value - 1 }),
+        ]),
+        {
+          maxItems: LIMITS.verifySecrets.value,
+          description:
+            "Write-only. Any of them may match, so that one can be replaced: a number keeps the one given before with that place, " +
+            "from 0. Left out, all of them stay.",
+        },
+      ),
     ),
     ...OPTIONS,
     mode: Type.Optional(

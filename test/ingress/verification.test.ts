@@ -183,7 +183,7 @@ describe("a request for a source that verifies", () => {
     ]);
     expect(read.verify).to.deep.equal({
       ...{ by: "owner", preset: "stripe", rule: null, tolerance: 300, reject_with: 401 },
-      ...{ drop_repeats: false, mode: "enforce", secrets: 1 },
+      ...{ drop_repeats: false, mode: "enforce", secrets: 1, secrets_given: 1 },
     });
     expect(JSON.stringify([read, list, row])).not.to.include("not to be seen");
   });

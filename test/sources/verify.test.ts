@@ -41,6 +41,19 @@ describe("how requests for a source are verified", () => {
     expect(owned(null, stored)).to.equal(null);
   });
 
+  it("replaces one secret in two steps, of which neither needs the old one", async () => {
+    const old = owned({ preset: "stripe", secrets: ["old"] });
+    const both = owned({ preset: "stripe", secrets: [0, "new"] }, old);
+    expect(both?.secrets).to.deep.equal(["old", "new"]);
+    expect(owned(undefined, both)).to.deep.equal(both);
+    expect(owned({ preset: "stripe", secrets: [1] }, both)?.secrets).to.deep.equal(["new"]);
+    for (const before of [null, old]) {
+      expect(await faultsOf(() => owned({ preset: "stripe", secrets: ["new", 1] }, before))).to.deep.equal([
+        "verify.secrets[1]",
+      ]);
+    }
+  });
+
   it("needs an HTTP interface, and ends with it", async () => {
     const stored = owned({ preset: "stripe", secrets: ["a"] });
     expect(prepareVerify({ props: [], values: {}, asked: undefined, before: stored })).to.equal(null);
@@ -72,7 +85,7 @@ describe("how requests for a source are verified", () => {
     );
     expect(shown).to.deep.equal({
       ...{ by: "owner", preset: "paddle", rule: null, tolerance: 5, reject_with: 401 },
-      ...{ drop_repeats: false, mode: "enforce", secrets: 1 },
+      ...{ drop_repeats: false, mode: "enforce", secrets: 1, secrets_given: 1 },
     });
     expect(presentVerify({ secrets }, {})).to.equal(null);
   });
@@ -102,6 +115,24 @@ describe("a component whose author verifies", () => {
       expect(await faultsOf(() => authored(paddle, asked)), path).to.deep.equal([`verify.${path}`]);
     }
     expect(await faultsOf(() => authored(github, { tolerance: 5 }))).to.deep.equal(["verify.tolerance"]);
+  });
+
+  it("counts only those of the owner as given, by whose places they are kept", () => {
+    const props = by(github);
+    const asked = { secrets: ["b"] };
+    const stored = prepareVerify({ props, values: { token: "a" }, asked, before: null });
+    const secrets = {
+      open: (text: string) => text,
+      seal: (text: string) => text,
+      beginnings: ["v1."] as const,
+    };
+    expect(presentVerify({ secrets }, { verify: JSON.stringify(stored) })).to.include({
+      secrets: 2,
+      secrets_given: 1,
+    });
+    const next = { secrets: [0, "c"] };
+    const rotated = prepareVerify({ props, values: { token: "a" }, asked: next, before: stored });
+    expect(rotated?.secrets).to.deep.equal(["a", "b", "c"]);
   });
 
   it("has at most three secrets in all", async () => {
