@@ -88,6 +88,29 @@ describe("code that is not saved", () => {
     expect(tried.ms).to.be.greaterThan(0);
   });
 
+  it("runs a saved component as its code, for those who may deploy it", async () => {
+    const owner = await system.user();
+    const { id } = await owner.expect(201, "POST", "/components", { body: { component_code: GREETER } });
+    const body = { event: { n: 2 }, configured_props: { greeting: "hi" }, db: { n: 40 } };
+    const tried = await owner.expect(200, "POST", `/components/${id}/try`, { body });
+    expect(tried).to.deep.include({ ok: true, error: null, db: { n: 42 } });
+    expect(tried.emits.map(({ event }: { event: unknown }) => event)).to.deep.equal([{ hi: 2 }]);
+    const failed = await owner.expect(200, "POST", `/components/${id}/try`, {
+      body: { event: { n: 1, bad: true } },
+    });
+    expect(failed.ok).to.equal(false);
+    expect(failed.error.line).to.be.greaterThan(0);
+    const wrong = { configured_props: { greeting: 7 } };
+    const problem = await owner.request<{ errors: { path: string }[] }>("POST", `/components/${id}/try`, {
+      body: wrong,
+    });
+    expect([problem.status, problem.body.errors[0]?.path]).to.deep.equal([400, "configured_props.greeting"]);
+    const stranger = await system.user();
+    await stranger.expect(404, "POST", `/components/${id}/try`, { body });
+    expect(await owner.expect(200, "GET", "/users/me/sources")).to.deep.equal([]);
+    await owner.expect(204, "DELETE", `/components/${id}`);
+  });
+
   it("shows as many bytes of events as it may, and counts the rest; a larger db is left out", async () => {
     const half = LIMITS.trialShownBytes.value / 2;
     // An event has its metadata beside it, in 30 bytes.

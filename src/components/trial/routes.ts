@@ -1,15 +1,16 @@
 import { isUtf8 } from "node:buffer";
-import { type Static, Type } from "typebox";
+import { type Static, type TObject, Type } from "typebox";
 import { data, routeFor } from "../../http/route.ts";
 import { OrNull } from "../../lib/schemas.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Calling } from "../../platform.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
 import { typeOf } from "../code-traits.ts";
+import { componentToRun } from "../components.ts";
 import { CODE_SOURCES } from "../given-files.ts";
 import { EmitSchema, ownWords, presentEmit, presentProps } from "../present.ts";
 import { CODE_FIELDS, ComponentSchema, OwnWords, TypeOfComponent } from "../schema.ts";
-import { describeCode, tryCode } from "./try-code.ts";
+import { describeCode, type Tried, type TryRequest, tryCode, tryComponent } from "./try-code.ts";
 
 const route = routeFor<Calling>();
 const tag = "Components";
@@ -85,6 +86,22 @@ const TriedCode = Type.Object(
   { title: "TriedCode" },
 );
 
+/** With what code is run once. */
+const TRY_FIELDS = {
+  configured_props: Type.Optional(Type.Record(Type.String(), Json)),
+  event: Type.Optional(Json),
+  sample_emit: Type.Optional(
+    Type.Boolean({
+      description: "True: the component's `sampleEmit` is emitted, or what it returns; `run` is not called.",
+    }),
+  ),
+  db: Type.Optional(
+    Type.Record(Type.String(), Json, {
+      description: "What `$.service.db` holds before; empty by default.",
+    }),
+  ),
+};
+
 const SHOWN_BODY_BYTES = 64 * 1024;
 
 function presentResponse({ status, headers, bodyBase64 }: HttpResponse) {
@@ -93,6 +110,27 @@ function presentResponse({ status, headers, bodyBase64 }: HttpResponse) {
   const text = isUtf8(body) ? body.subarray(0, SHOWN_BODY_BYTES).toString("utf8") : null;
   return { status, headers, body: text };
 }
+
+type TryBody = Partial<Static<TObject<typeof TRY_FIELDS>>>;
+
+const requestOf = ({ configured_props, event, sample_emit, db }: TryBody): TryRequest => ({
+  configuredProps: configured_props,
+  event: event ?? {},
+  isSample: sample_emit ?? false,
+  db: db ?? {},
+});
+
+const presentTried = (tried: Tried) => ({
+  ok: tried.error === null,
+  emits: tried.emits.map(presentEmit),
+  emits_left_out: tried.emitsLeftOut,
+  logs: tried.logs,
+  response: tried.response && presentResponse(tried.response),
+  error: tried.error,
+  db: tried.db,
+  ms: tried.durationMs,
+  cpu_ms: tried.cpuMs,
+});
 
 const code =
   'export default { name: "Hello", version: "0.0.1", key: "hello-http", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body); } };';
@@ -179,46 +217,34 @@ export const trialRoutes = [
       "In a sandbox of its own: what it emits goes nowhere, and its hooks are not called. It counts as a run. Code or props " +
       "that could not be saved are a 400.",
     access: { kind: "owner" },
-    body: Type.Object({
-      ...CODE_FIELDS,
-      configured_props: Type.Optional(Type.Record(Type.String(), Json)),
-      event: Type.Optional(Json),
-      sample_emit: Type.Optional(
-        Type.Boolean({
-          description:
-            "True: the component's `sampleEmit` is emitted, or what it returns; `run` is not called.",
-        }),
-      ),
-      db: Type.Optional(
-        Type.Record(Type.String(), Json, {
-          description: "What `$.service.db` holds before; empty by default.",
-        }),
-      ),
-    }),
+    body: Type.Object({ ...CODE_FIELDS, ...TRY_FIELDS }),
     maxBodyBytes: LIMITS.componentBodyBytes.value,
     requiresOneOf: CODE_SOURCES,
     response: data(200, TriedCode),
     errors: ["unavailable"],
     example: { body: { component_code: code, event: { body: { hello: "world" } } }, response: exampleTried },
-    handler: async ({ deps, body, owner }) => {
-      const tried = await tryCode(deps, owner, {
-        given: body,
-        configuredProps: body.configured_props,
-        event: body.event ?? {},
-        isSample: body.sample_emit ?? false,
-        db: body.db ?? {},
-      });
-      return {
-        ok: tried.error === null,
-        emits: tried.emits.map(presentEmit),
-        emits_left_out: tried.emitsLeftOut,
-        logs: tried.logs,
-        response: tried.response && presentResponse(tried.response),
-        error: tried.error,
-        db: tried.db,
-        ms: tried.durationMs,
-        cpu_ms: tried.cpuMs,
-      };
+    handler: async ({ deps, body, owner }) => presentTried(await tryCode(deps, owner, body, requestOf(body))),
+  }),
+  route({
+    method: "POST",
+    path: "/components/{id}/try",
+    id: "tryComponent",
+    audit: null,
+    tag,
+    summary: "Run a saved component once without deploying it",
+    description:
+      "As `POST /components/try`, and without building anything: what a source of it would emit, before there is one. It counts " +
+      "as a run.",
+    access: componentToRun,
+    body: Type.Object(TRY_FIELDS),
+    response: data(200, TriedCode),
+    errors: ["unavailable"],
+    example: {
+      params: { id: "sc_0CjB8zQw2MnP5vTa" },
+      body: { configured_props: {}, sample_emit: true },
+      response: exampleTried,
     },
+    handler: async ({ deps, resource, body, owner }) =>
+      presentTried(await tryComponent(deps, owner, resource, requestOf(body))),
   }),
 ];

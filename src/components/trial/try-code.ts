@@ -1,8 +1,10 @@
+import { checkQuota } from "../../accounts/quota.ts";
 import { checkConnections } from "../../connections/check.ts";
 import { tryConnectProps } from "../../connections/connect-props.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import type { Component } from "../../models/component.ts";
 import type { Calling } from "../../platform.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
@@ -22,14 +24,15 @@ import {
   configureFor,
   type MakingCode,
   makeProps,
+  makingCode,
 } from "../configure/call-additional-props.ts";
 import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import type { GivenFiles } from "../read-files.ts";
+import { readFiles } from "../stored-bundle.ts";
 import { callOnce, inTrial, type TrialBuild, withTrialBuild } from "./build.ts";
 import { type FilePlace, placeInFiles, placeInMessage } from "./place.ts";
 
 export interface TryRequest {
-  given: GivenCode;
   /** As a source's `configured_props`. */
   configuredProps?: unknown;
   /** What `run` receives. */
@@ -61,20 +64,43 @@ const SHOWN_BYTES = LIMITS.trialShownBytes.value;
  * It counts as a run of the account. Throws `invalid` for code or props that could not be saved, `rate-limited` and
  * `unavailable`.
  */
-export function tryCode(platform: Calling, ownerId: string, request: TryRequest): Promise<Tried> {
-  const loader = loaderOf(platform, request.given);
+export function tryCode(
+  platform: Calling,
+  ownerId: string,
+  given: GivenCode,
+  request: TryRequest,
+): Promise<Tried> {
+  const loader = loaderOf(platform, given);
   return inTrial(ownerId, () =>
     withTrialBuild(platform, ownerId, loader, async built => {
       const { result, response } = await runOnce(platform, ownerId, built, request);
-      return shown(result, { response, before: request.db, files: namedFiles(loader, request.given) });
+      return shown(result, { response, before: request.db, files: namedFiles(loader, given) });
     }),
   );
+}
+
+/** As `tryCode`, of a component that is saved: nothing is built. */
+export async function tryComponent(
+  platform: Calling,
+  ownerId: string,
+  component: Component,
+  request: TryRequest,
+): Promise<Tried> {
+  await checkQuota(platform, ownerId);
+  const code = makingCode(platform, component);
+  const { result, response } = await inTrial(ownerId, () => runOnce(platform, ownerId, code, request));
+  const { files, entry } = await readFiles(platform, component);
+  return shown(result, {
+    response,
+    before: request.db,
+    files: files === null || entry === null ? null : { files, entry },
+  });
 }
 
 async function runOnce(
   platform: Calling,
   ownerId: string,
-  { bundle, description }: TrialBuild,
+  { bundle, description }: MakingCode,
   request: TryRequest,
 ): Promise<{ result: CallResult; response: HttpResponse | null }> {
   if (request.isSample && !description.hasSampleEmit) {

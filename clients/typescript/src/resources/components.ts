@@ -55,6 +55,12 @@ export class Components {
     return this.#connection.send("post", "/components/try", { body }, { usualMs: BUILD_MS, ...options });
   }
 
+  /** Runs a saved component once without deploying it. */
+  trySaved(id: string, body: BodyOf<"/components/{id}/try", "post">, options?: CallOptions) {
+    const path = "/components/{id}/try";
+    return this.#connection.send("post", path, { params: { id }, body }, { usualMs: BUILD_MS, ...options });
+  }
+
   /** Gets the props that `additionalProps` makes of the values so far, and the id to deploy them with. */
   props(id: string, body: BodyOf<"/components/{id}/props", "post"> = {}, options?: CallOptions) {
     const path = "/components/{id}/props";
