@@ -21,6 +21,7 @@ import { DeleteQuestion } from "./delete-question";
 import { GalleryUpdate } from "./gallery-update";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { hasField, PropForm, propFaults, propLabel } from "./prop-form";
+import { SourceVerify } from "./source-verify";
 
 type Detail = NonNullable<SourceResource["data"]>;
 
@@ -109,6 +110,9 @@ function Settings({ source, resource }: { source: Detail; resource: SourceResour
           </div>
         </Form>
       </Card>
+      {(source.verify !== null || endpointOf(source.configured_props)) && (
+        <SourceVerify source={source} resource={resource} props={component.data?.configurable_props ?? []} />
+      )}
       {endpointOf(source.configured_props) && (
         <Card title="Endpoint">
           <div class="spread">

@@ -1,0 +1,130 @@
+import { useState } from "preact/hooks";
+import { ApiError, headwater, type Schemas } from "./client";
+import type { Values } from "./configure";
+import type { Edits } from "./edits";
+import { useResource } from "./resource";
+
+export type Verify = Schemas["SourceVerify"];
+export type Preset = Schemas["VerifyPreset"];
+type Settings = Schemas["VerifySettings"];
+
+/** The provider of a form that has a rule in place of a preset. */
+export const OWN_RULE = "rule";
+/** As many secrets may match (docs/limits.md). */
+const MOST_SECRETS = 3;
+
+/** What a form of a verification has beside secrets. */
+interface Fields {
+  /** Name of a preset, `OWN_RULE`, or "" for any sender. */
+  provider: string;
+  rule: Settings["rule"] | null;
+  tolerance: number | null;
+  reject_with: NonNullable<Settings["reject_with"]>;
+  drop_repeats: boolean;
+  mode: NonNullable<Settings["mode"]>;
+}
+
+export const verifyFields = (verify: Verify | null): Values => ({
+  provider: verify === null ? "" : (verify.preset ?? OWN_RULE),
+  rule: verify?.rule ?? null,
+  tolerance: verify?.tolerance ?? null,
+  reject_with: verify?.reject_with ?? 401,
+  drop_repeats: verify?.drop_repeats ?? false,
+  mode: verify?.mode ?? "enforce",
+});
+
+/** What the author of a component says of its HTTP interface (docs/verify.md#in-a-component). */
+type AuthorVerify = Pick<Settings, "preset" | "rule" | "tolerance">;
+
+const httpOf = (props: Schemas["ConfigurableProp"][]) =>
+  props.find(({ type }) => type === "$.interface.http");
+
+export const authorVerify = (props: Schemas["ConfigurableProp"][]): AuthorVerify | undefined =>
+  (httpOf(props) as { verify?: AuthorVerify } | undefined)?.verify;
+
+/** Whether an owner may say who may send to a source with these props. */
+export const mayVerify = (props: Schemas["ConfigurableProp"][]): boolean => httpOf(props) !== undefined;
+
+/** The presets of the server's release. */
+export const usePresets = () =>
+  useResource(async call => (await headwater.sources.verifyPresets(call)).presets, []);
+
+/** What becomes of the secrets, which nobody is shown. */
+interface SecretEdits {
+  /** A new one; "" for none. */
+  text: string;
+  /** It goes beside those that are set. */
+  isBeside: boolean;
+  /** Of those that are set, only the newest stays. */
+  dropsOlder: boolean;
+}
+
+const NO_SECRET: SecretEdits = { text: "", isBeside: false, dropsOlder: false };
+
+interface Around {
+  /** As it is stored; null for any sender, and for what is not deployed. */
+  verify: Verify | null;
+  author: AuthorVerify | undefined;
+  presets: Preset[];
+}
+
+/** A form of how requests are verified: the fields that `edits` keeps, and what becomes of the secrets. */
+export function useVerifyForm(edits: Edits<never>, { verify, author, presets }: Around) {
+  const [secret, setSecret] = useState(NO_SECRET);
+  const values = edits.values as unknown as Fields;
+  const isAuthors = verify?.by === "author";
+  const preset = presets.find(({ name }) => name === values.provider);
+  /** The tolerance that counts unless another one is said. */
+  const usual =
+    author?.tolerance ??
+    (preset ? preset.tolerance : ((author?.rule ?? values.rule)?.timestamp?.tolerance ?? null));
+  const isOtherProvider = "provider" in edits.changes;
+  const given = isOtherProvider ? 0 : (verify?.secrets_given ?? 0);
+  const settings = (): Settings | null => {
+    const { provider, rule, tolerance, reject_with, drop_repeats, mode } = values;
+    if (provider === "") return null;
+    const secrets = secretsOf(secret, given, isOtherProvider);
+    return {
+      ...(!isAuthors && (provider === OWN_RULE ? rule && { rule } : { preset: provider })),
+      ...(tolerance !== null && tolerance !== usual && { tolerance }),
+      ...{ reject_with, drop_repeats, mode },
+      ...(secrets && { secrets }),
+    };
+  };
+  return {
+    values,
+    isAuthors,
+    preset,
+    /** How many secrets of the owner's stay unless something is said of them. */
+    given,
+    /** True if a secret is in a prop of the component. */
+    hasOther: (verify?.secrets ?? 0) > (verify?.secrets_given ?? 0),
+    secret,
+    setSecret: (changes: Partial<SecretEdits>) => setSecret(latest => ({ ...latest, ...changes })),
+    set: edits.set,
+    /** Another provider has another tolerance, and other secrets. */
+    choose: (provider: string) => {
+      edits.set("provider", provider);
+      edits.set("tolerance", presets.find(({ name }) => name === provider)?.tolerance ?? null);
+    },
+    isChanged: edits.isChanged || secret.text !== "" || secret.dropsOlder,
+    settings,
+    saved: () => setSecret(NO_SECRET),
+  };
+}
+
+export type VerifyForm = ReturnType<typeof useVerifyForm>;
+
+/** Returns what a request says of the secrets: a number is the place of one that is set (docs/verify.md#settings). */
+function secretsOf({ text, isBeside, dropsOlder }: SecretEdits, given: number, isOtherProvider: boolean) {
+  const places = Array.from({ length: given }, (_, place) => place);
+  if (text !== "") return [...(isBeside ? places.slice(1 - MOST_SECRETS) : []), text];
+  if (dropsOlder) return places.slice(-1);
+  return isOtherProvider ? [] : undefined;
+}
+
+/** What is wrong with one of the secrets, whichever it is. */
+export const secretFault = (fault: unknown): string | undefined =>
+  fault instanceof ApiError
+    ? fault.errors.find(({ path }) => path.startsWith("verify.secrets"))?.message
+    : undefined;
