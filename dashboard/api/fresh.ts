@@ -67,6 +67,8 @@ interface News {
   of?: string;
   on?: readonly ("events" | "deliveries" | "runs")[];
   pace?: Pace;
+  /** How often to look for what is not in the stream. */
+  lookMs?: number;
   isOff?: boolean;
 }
 
@@ -76,7 +78,7 @@ interface News {
  */
 export function useFresh(
   resource: Reloadable,
-  { of, on = ["events", "deliveries", "runs"], pace = COUNTS, isOff = false }: News = {},
+  { of, on = ["events", "deliveries", "runs"], pace = COUNTS, lookMs = LOOK_MS, isOff = false }: News = {},
 ): void {
   const soon = useReloadSoon(resource, pace);
   const concerns = (...ids: string[]) => of === undefined || ids.includes(of);
@@ -96,7 +98,7 @@ export function useFresh(
   });
   useEffect(() => {
     if (isOff) return;
-    const look = setInterval(() => soon(0), LOOK_MS);
+    const look = setInterval(() => soon(0), lookMs);
     return () => clearInterval(look);
   }, [isOff]);
 }

@@ -29,6 +29,10 @@ export function apiCommand(path: string, { method, body }: Command = {}): string
   return parts.join(" \\\n  ");
 }
 
+/** A command that sends a request to a source as the provider of this preset signs it; it asks for the secret. */
+export const signedCommand = (sourceId: string, preset: string): string =>
+  `headwater source send ${sourceId} --signed ${preset}`;
+
 /** A curl command that sends JSON to an endpoint, without a key. */
 export const postCommand = (url: string, body: unknown): string =>
   `curl -sS ${quoted(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${quoted(JSON.stringify(body))}`;

@@ -5,7 +5,7 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import type { Summary } from "../api/source";
 import { to, useFilters } from "../lib/address";
-import { apiCommand, postCommand } from "../lib/curl";
+import { apiCommand, postCommand, signedCommand } from "../lib/curl";
 import { endpointOf } from "../lib/interfaces";
 import { Button, Card, CopyBlock } from "../ui/basics";
 import { Select } from "../ui/form";
@@ -17,6 +17,7 @@ import { deliveryColumns } from "./delivery-parts";
 import { Dropped } from "./dropped";
 import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
 import { useLiveRows } from "./live-rows";
+import { VerifyBadge } from "./verify-fields";
 
 type Detail = Schemas["SourceDetail"];
 
@@ -84,9 +85,10 @@ export function Events({ source }: { source: Detail }) {
   );
 }
 
-/** Sends a request to the source's endpoint; without one, publishes an event as the source. */
-export function firstEvent({ id, configured_props: props }: Detail): string {
+/** Sends a request to the source's endpoint, as its provider if that is verified; without one, publishes an event as the source. */
+export function firstEvent({ id, configured_props: props, verify }: Detail): string {
   const url = endpointOf(props);
+  if (url && verify?.preset) return signedCommand(id, verify.preset);
   return url
     ? postCommand(url, { name: "world" })
     : apiCommand(`/sources/${id}/events`, { method: "POST", body: { event: { hello: "world" } } });
@@ -113,7 +115,7 @@ function Trigger({ source }: { source: Detail }) {
     <Card title={url ? "Endpoint" : "Publish"}>
       <div class="stack tight">
         {url && <CopyBlock text={url} label="Endpoint address" />}
-        {url && <CopyBlock text={postCommand(url, { name: "world" })} label="Request as curl" />}
+        {url && <Senders source={source} />}
         <div>
           <Button changes icon="send" isSmall onClick={send}>
             Publish a test event
@@ -124,6 +126,29 @@ function Trigger({ source }: { source: Detail }) {
         </p>
       </div>
     </Card>
+  );
+}
+
+/** Who may send to the source, and a command that does. */
+function Senders({ source }: { source: Detail }) {
+  const { id, verify } = source;
+  return (
+    <>
+      {verify === null ? (
+        <p class="hint">
+          Anybody who knows the address may send. <a href={to(`/sources/${id}/settings`)}>Verify who sends</a>
+        </p>
+      ) : (
+        <div class="row">
+          <VerifyBadge verify={verify} />
+          <a href={to(`/sources/${id}/verification`)}>{verify.preset ?? "by a rule of its own"}</a>
+        </div>
+      )}
+      <CopyBlock
+        text={firstEvent(source)}
+        label={verify?.preset ? "Signed request as a command" : "Request as curl"}
+      />
+    </>
   );
 }
 

@@ -13,6 +13,7 @@ import { SourceCode } from "./source-code";
 import { Events, firstEvent } from "./source-events";
 import { Logs } from "./source-logs";
 import { SourceBadge } from "./source-parts";
+import { RejectionBanner, useRejections, Verification } from "./source-rejections";
 import { Runs } from "./source-runs";
 import { SourceSettings } from "./source-settings";
 import { SourceVersions } from "./source-versions";
@@ -25,6 +26,7 @@ const TABS = [
   ["subscriptions", "Subscriptions"],
   ["logs", "Logs & errors"],
   ["statistics", "Statistics"],
+  ["verification", "Verification"],
   ["settings", "Settings"],
   ["code", "Code"],
   ["versions", "Versions"],
@@ -41,6 +43,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
   useFresh(resource, { of: id, isOff: tab === "settings" || tab === "code" });
   useOwnAccount(resource.data);
   const source = resource.data;
+  const rejections = useRejections(id, source !== undefined && source.verify !== null);
   const switchOn = async (active: boolean) => {
     resource.put(await updateSource({ id, active }, {}));
     toast(active ? "The source is active." : "The source is inactive.", "good");
@@ -73,19 +76,25 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
       <Loaded resource={resource}>
         {detail => (
           <>
+            {detail.verify !== null && rejections.data && (
+              <RejectionBanner source={detail} rejections={rejections.data} />
+            )}
             <Tabs
               label="Source"
-              tabs={TABS.map(([path, label]) => ({
-                label,
-                href: to(`/sources/${id}${path && `/${path}`}`),
-                isCurrent: tab === path,
-              }))}
+              tabs={TABS.filter(([path]) => path !== "verification" || detail.verify !== null).map(
+                ([path, label]) => ({
+                  label,
+                  href: to(`/sources/${id}${path && `/${path}`}`),
+                  isCurrent: tab === path,
+                }),
+              )}
             />
             {tab === "" && <Events source={detail} />}
             {tab === "runs" && <Runs source={detail} />}
             {tab === "subscriptions" && <ThingSubscriptions id={id} as="emitter" />}
             {tab === "logs" && <Logs id={id} />}
             {tab === "statistics" && <StatsCharts of={id} kind="source" command={firstEvent(detail)} />}
+            {tab === "verification" && <Verification source={detail} rejections={rejections} />}
             {tab === "settings" && <SourceSettings resource={resource} />}
             {tab === "code" && <SourceCode resource={resource} />}
             {tab === "versions" && <SourceVersions resource={resource} />}
