@@ -42,12 +42,18 @@ const httpOf = (props: Schemas["ConfigurableProp"][]) =>
 export const authorVerify = (props: Schemas["ConfigurableProp"][]): AuthorVerify | undefined =>
   (httpOf(props) as { verify?: AuthorVerify } | undefined)?.verify;
 
-/** Whether an owner may say who may send to a source with these props. */
-export const mayVerify = (props: Schemas["ConfigurableProp"][]): boolean => httpOf(props) !== undefined;
+/** Whether a new source with these props is asked who may send; code that responds by itself may verify by itself, too. */
+export function asksForSender(props: Schemas["ConfigurableProp"][]): boolean {
+  const http = httpOf(props) as { verify?: unknown; custom_response?: boolean } | undefined;
+  return http !== undefined && http.verify === undefined && http.custom_response !== true;
+}
 
-/** The presets of the server's release. */
-export const usePresets = () =>
-  useResource(async call => (await headwater.sources.verifyPresets(call)).presets, []);
+/** The presets of the server's release; none where they are not needed. */
+export const usePresets = (isNeeded = true) =>
+  useResource(
+    async call => (isNeeded ? (await headwater.sources.verifyPresets(call)).presets : []),
+    [isNeeded],
+  );
 
 /** What becomes of the secrets, which nobody is shown. */
 interface SecretEdits {

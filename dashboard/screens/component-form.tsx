@@ -2,6 +2,7 @@ import type { Schemas } from "../api/client";
 import { type Asker, given, type Values } from "../api/configure";
 import { type Edits, useEdits } from "../api/edits";
 import { known, MadeState, useMadeProps } from "./made-props";
+import type { KeyLink } from "./prop-fields";
 import { hasField, PropForm, propLabel } from "./prop-form";
 
 type Component = Schemas["Component"];
@@ -57,11 +58,12 @@ interface FieldsProps {
   component: Component;
   form: ReturnType<typeof useComponentForm>;
   deployed?: Deployed;
+  keyLink?: KeyLink | null;
   /** Faults by the name of the prop. */
   faults: Record<string, string>;
 }
 
-export const ComponentFields = ({ component, form, deployed, faults }: FieldsProps) => {
+export const ComponentFields = ({ component, form, deployed, keyLink = null, faults }: FieldsProps) => {
   const { values, made, asker, set } = form;
   const isAction = component.type === "action";
   return (
@@ -79,6 +81,7 @@ export const ComponentFields = ({ component, form, deployed, faults }: FieldsPro
           asker,
           soFar: { values: known(given(values), made.props), dynamicPropsId: made.id },
         }}
+        keyLink={keyLink}
         hasTemplates={isAction}
         onChange={set}
       />

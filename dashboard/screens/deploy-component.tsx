@@ -2,8 +2,10 @@ import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
 import { askComponent } from "../api/configure";
+import { useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
+import { asksForSender, usePresets, useVerifyForm, verifyFields } from "../api/verification";
 import { to } from "../lib/address";
 import { Button, Card, Copyable, Page } from "../ui/basics";
 import { Form, TextField } from "../ui/form";
@@ -11,8 +13,11 @@ import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { ComponentFields, useComponentForm, useNewValues } from "./component-form";
+import type { KeyLink } from "./prop-fields";
 import { propFaults } from "./prop-form";
 import { SilentCheck } from "./silent-check";
+import { Outcome } from "./try-run";
+import { hasVerifyField, VerifyFields } from "./verify-fields";
 
 type Component = Schemas["Component"];
 
@@ -39,8 +44,16 @@ export function DeployComponent() {
   );
 }
 
-/** The form of a new source or action. */
-export function DeployForm({ component }: { component: Component }) {
+interface DeployFormProps {
+  component: Component;
+  /** Whether it has a sample to test with. */
+  hasSample?: boolean;
+  /** Where the vendor shows the keys that its secrets are. */
+  keyLink?: KeyLink | null;
+}
+
+/** The form of a new source or action, which can be tested before anything is deployed. */
+export function DeployForm({ component, hasSample = false, keyLink = null }: DeployFormProps) {
   const { route } = useLocation();
   const [name, setName] = useState("");
   const [isSilent, setSilent] = useState(false);
@@ -48,9 +61,23 @@ export function DeployForm({ component }: { component: Component }) {
   const asker = useMemo(() => askComponent(component.id), [component.id]);
   const form = useComponentForm(component, asker, useNewValues());
   const isAction = component.type === "action";
+  const isAsked = !isAction && asksForSender(component.configurable_props);
+  const presets = usePresets(isAsked);
+  const sender = useVerifyForm(
+    useEdits(null, () => verifyFields(null)),
+    { verify: null, author: undefined, presets: presets.data ?? [] },
+  );
+  const [tried, setTried] = useState<Schemas["TriedCode"] | null>(null);
   const faults = propFaults(fault);
+  const test = () =>
+    send(async () => {
+      setTried(null);
+      const { configured_props } = form.whole();
+      setTried(await inAccount().components.trySaved(component.id, { configured_props, sample_emit: true }));
+    });
   const deploy = () =>
     send(async () => {
+      const verify = sender.settings();
       const { sources, destinations } = inAccount();
       const settings = { component_id: component.id, ...form.whole() };
       const { id } = isAction
@@ -58,6 +85,7 @@ export function DeployForm({ component }: { component: Component }) {
         : await sources.create({
             ...settings,
             ...(name && { name }),
+            ...(verify && { verify }),
             ...(isSilent && { emit_on_deploy: false }),
           });
       toast("Deployed.", "good");
@@ -71,7 +99,10 @@ export function DeployForm({ component }: { component: Component }) {
             ? "Each event of its subscriptions runs it once, with these values."
             : "It runs by its timer, its endpoint or the events that it listens to, with these values."}
         </p>
-        <FormFault fault={fault} isShown={path => path === "name" || form.isShown(path)} />
+        <FormFault
+          fault={fault}
+          isShown={path => path === "name" || form.isShown(path) || hasVerifyField(path)}
+        />
         <TextField
           label="Name"
           value={name}
@@ -79,12 +110,28 @@ export function DeployForm({ component }: { component: Component }) {
           fault={faultOf("name")}
           hint="By default from the component's."
         />
-        <ComponentFields component={component} form={form} faults={faults} />
+        <ComponentFields component={component} form={form} keyLink={keyLink} faults={faults} />
+        {isAsked && presets.data && (
+          <VerifyFields form={sender} presets={presets.data} fault={fault} faultOf={faultOf} />
+        )}
         {!isAction && <SilentCheck isSilent={isSilent} onChange={setSilent} />}
         <div class="row end">
+          {hasSample && (
+            <Button changes icon="play" onClick={test}>
+              Test with the sample
+            </Button>
+          )}
           <Button changes type="submit" kind="primary" icon="zap">
             Deploy
           </Button>
+        </div>
+        <div role="status">
+          {tried && (
+            <div class="stack tight">
+              <p class="hint">What it would emit. Nothing of it is stored, and nothing is deployed yet.</p>
+              <Outcome result={tried} />
+            </div>
+          )}
         </div>
       </Form>
     </Card>

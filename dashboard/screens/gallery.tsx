@@ -7,7 +7,7 @@ import { Badge, Card, Copyable, LinkButton, Notice, Page } from "../ui/basics";
 import { Select } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
 import { ListFilters } from "../ui/list-filters";
-import { Prose } from "../ui/prose";
+import { OutsideLink, Prose } from "../ui/prose";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
 import { DeployForm } from "./deploy-component";
 
@@ -75,7 +75,7 @@ function Cards() {
       </ListFilters>
       <Loaded resource={resource}>
         {({ components }) => {
-          if (components.length > 0) return <CardGrid cards={components} />;
+          if (components.length > 0) return <Groups cards={components} />;
           return (
             <section class="card">
               {filters.isFiltered ? <NothingMatches onClear={filters.clear} /> : <IsOff />}
@@ -100,15 +100,36 @@ const IsOff = () => (
   </NothingYet>
 );
 
+/** Those first that anybody can deploy at once. */
+function Groups({ cards }: { cards: GalleryCard[] }) {
+  const isFree = ({ app }: GalleryCard) => app.account.kind === "none";
+  const groups: [string, GalleryCard[]][] = [
+    ["No account needed", cards.filter(isFree)],
+    ["Account needed", cards.filter(card => !isFree(card))],
+  ];
+  return (
+    <>
+      {groups
+        .filter(([, shown]) => shown.length > 0)
+        .map(([title, shown]) => (
+          <section key={title} class="stack">
+            <h2>{title}</h2>
+            <CardGrid cards={shown} />
+          </section>
+        ))}
+    </>
+  );
+}
+
 const CardGrid = ({ cards }: { cards: GalleryCard[] }) => (
   <ul class="gallery">
     {cards.map(card => (
       <li key={card.key} class="card">
         <Monogram app={card.app} />
         <div>
-          <h2>
+          <h3>
             <a href={to(`/gallery/${card.key}`)}>{card.name}</a>
-          </h2>
+          </h3>
           <p>{card.description}</p>
           <Facts card={card} />
         </div>
@@ -153,7 +174,11 @@ function EntryPage({ name }: { name: string }) {
         {found => (
           <div class="columns wide-left">
             {found.component ? (
-              <DeployForm component={found.component} />
+              <DeployForm
+                component={found.component}
+                hasSample={found.entry.sample !== null}
+                keyLink={found.entry.app.account.where}
+              />
             ) : (
               <Notice>
                 It is not published on this server: it has just been updated, or who operates it unpublished
@@ -190,7 +215,7 @@ function About({ entry }: { entry: Entry }) {
           {account.needs ? <Prose text={account.needs} /> : "None."}
           {account.where && (
             <div>
-              <Outside link={account.where} />
+              <OutsideLink {...account.where} />
             </div>
           )}
         </dd>
@@ -199,7 +224,7 @@ function About({ entry }: { entry: Entry }) {
             <dt>Documents</dt>
             <dd>
               <div>
-                <Outside link={docs} />
+                <OutsideLink {...docs} />
               </div>
               <div class="sub">Read last on {last_checked}.</div>
             </dd>
@@ -213,12 +238,6 @@ function About({ entry }: { entry: Entry }) {
     </Card>
   );
 }
-
-const Outside = ({ link }: { link: { label: string; url: string } }) => (
-  <a href={link.url} target="_blank" rel="noopener noreferrer">
-    {link.label}
-  </a>
-);
 
 /** What is new in the versions behind `since`, or in all of them. */
 export function Changes({ entry, since }: { entry: Pick<Entry, "changelog">; since?: string }) {

@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import { Check, type Choice, TextField, useFault } from "../ui/form";
-import { Prose } from "../ui/prose";
+import { OutsideLink, Prose } from "../ui/prose";
 
 interface FieldProps {
   label: string;
@@ -137,19 +137,36 @@ function isParsed(text: string): boolean {
 export const secretState = (isSet: boolean): string =>
   isSet ? "Set, and never shown; leave this empty to keep it." : "Not set. Stored encrypted, never shown.";
 
+/** Where the vendor shows its keys. */
+export interface KeyLink {
+  label: string;
+  url: string;
+}
+
 interface SecretFieldProps extends FieldProps {
   isSet: boolean;
   isRemovable: boolean;
+  where: KeyLink | null;
 }
 
-export function SecretField({ label, hint, value, fault, isSet, isRemovable, onChange }: SecretFieldProps) {
+export function SecretField(props: SecretFieldProps) {
+  const { label, hint, value, fault, isSet, isRemovable, where, onChange } = props;
   const isRemoved = isSet && value === null;
   const state = isRemoved ? "Removed when this is saved." : secretState(isSet);
   return (
     <>
       <TextField
         label={label}
-        hint={hint ? `${hint} ${state}` : state}
+        hint={
+          <>
+            <Prose text={hint ? `${hint} ${state}` : state} />
+            {where && (
+              <div>
+                Where is it? <OutsideLink {...where} />
+              </div>
+            )}
+          </>
+        }
         fault={fault}
         type="password"
         autocomplete="off"

@@ -5,7 +5,7 @@ import { Copyable, Notice } from "../ui/basics";
 import { FixedField } from "../ui/form";
 import { Prose } from "../ui/prose";
 import { AccountField } from "./account-field";
-import { JsonField, SecretField, secretState } from "./prop-fields";
+import { JsonField, type KeyLink, SecretField, secretState } from "./prop-fields";
 import { isAnyText, labelOf, type Prop, ValueField, type ValueProps } from "./prop-value";
 import type { Remote } from "./remote-choices";
 import { TemplateField } from "./template-field";
@@ -21,6 +21,8 @@ interface PropFormProps {
   stored: Stored | null;
   /** Asks the component's code for choices; without it, any value is typed. */
   remote?: Remote | undefined;
+  /** Where the vendor shows the keys that its secrets are. */
+  keyLink?: KeyLink | null;
   /** Values may be templates, as those of an action may (docs/actions.md#templates). */
   hasTemplates?: boolean;
 }
@@ -71,6 +73,7 @@ export const PropForm = ({
   faults,
   stored,
   remote,
+  keyLink = null,
   hasTemplates = false,
 }: PropFormProps) => (
   <>
@@ -82,6 +85,7 @@ export const PropForm = ({
         fault={faults[prop.name]}
         stored={stored}
         remote={remote}
+        keyLink={keyLink}
         hasTemplates={hasTemplates}
         onChange={value => onChange(prop.name, value)}
       />
@@ -91,10 +95,12 @@ export const PropForm = ({
 
 interface PropFieldProps extends ValueProps {
   stored: Stored | null;
+  keyLink: KeyLink | null;
   hasTemplates: boolean;
 }
 
-function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange }: PropFieldProps) {
+function PropField(props: PropFieldProps) {
+  const { prop, value, fault, stored, remote, keyLink, hasTemplates, onChange } = props;
   const label = labelOf(prop);
   const hint = prop.description;
   if (prop.type === "alert") return <Alert prop={prop} />;
@@ -141,6 +147,7 @@ function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange 
         fault={fault}
         isSet={stored?.secrets.includes(prop.name) ?? false}
         isRemovable={prop.optional === true}
+        where={keyLink}
         onChange={onChange}
       />
     );

@@ -141,7 +141,11 @@ function Senders({ source }: { source: Detail }) {
       ) : (
         <div class="row">
           <VerifyBadge verify={verify} />
-          <a href={to(`/sources/${id}/verification`)}>{verify.preset ?? "by a rule of its own"}</a>
+          {verify.secrets === 0 ? (
+            <a href={to(`/sources/${id}/settings`)}>Set it</a>
+          ) : (
+            <a href={to(`/sources/${id}/verification`)}>{verify.preset ?? "by a rule of its own"}</a>
+          )}
         </div>
       )}
       <CopyBlock

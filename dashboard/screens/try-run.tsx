@@ -220,7 +220,8 @@ export const ResultPane = ({ trial: { result, fault, isRunning } }: { trial: Tri
   </Pane>
 );
 
-const Outcome = ({ result }: { result: Tried }) => (
+/** What one run logged, emitted and responded. */
+export const Outcome = ({ result }: { result: Tried }) => (
   <div class="stack tight">
     <div class="row">
       <Badge tone={result.ok ? "good" : "bad"}>{result.ok ? "Ran" : "Failed"}</Badge>
