@@ -8,6 +8,11 @@ export interface HttpInterface {
     headers?: Record<string, string | string[]>;
     body?: string | object | Uint8Array;
   }): void;
+  /**
+   * Sets the secret by which `verify` checks requests, if its `secret` is `{ from: "hook" }`: in `deploy` or `activate`, once. Code
+   * can't read it afterwards, and `deactivate` ends it.
+   */
+  setSecret(secret: string): void;
 }
 
 /** The value on `this` of a prop of type `$.service.db`: JSON of at most 60 KB in all, which is kept between runs. */
@@ -68,6 +73,15 @@ export interface PropObject {
   reloadProps?: boolean;
   withLabel?: boolean;
   customResponse?: boolean;
+  /** How requests are verified before they run (docs/verify.md#in-a-component). */
+  verify?: {
+    preset?: string;
+    rule?: object;
+    secret?: string | { from: "hook" };
+    tolerance?: number;
+    reject_with?: 400 | 401 | 403 | 404;
+    drop_repeats?: boolean;
+  };
   app?: string;
   appProp?: string;
   eventNames?: readonly string[] | (() => unknown);

@@ -17,6 +17,7 @@ export const OWN: Completion[] = [method("$emit", "(event, { id, summary, name, 
 export const OF_TYPE: Record<string, Completion[]> = {
   "$.interface.http": [
     method("respond", "({ status, headers, body })"),
+    method("setSecret", "(secret), in hooks: verifies requests"),
     property("endpoint", "its address"),
     property("endpointUrl", "its address"),
   ],

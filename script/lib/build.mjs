@@ -32,7 +32,7 @@ const SETTINGS = [
 /** Copied as sources: the sandbox's prelude is bundled from them, and from what they import. */
 const VERBATIM = [
   join("src", "sandbox") + sep,
-  join("src", "limits", "emit-limits.ts"),
+  ...["emit-limits.ts", "limit.ts", "verify-limits.ts"].map(name => join("src", "limits", name)),
   join("src", "lib", "scan-json.ts"),
 ];
 

@@ -24,7 +24,7 @@ export async function describeComponent(
   const fields = [
     ...checkHead(description),
     ...notFunctions.map(path => fieldError(path, "must be a function")),
-    ...faultsOfProps(description.props),
+    ...faultsOfProps(description),
     ...checkAction({ ...description, notFunctions }),
   ];
   if (fields.length > 0) throw invalidFields(fields, "the component can't be saved");
@@ -33,15 +33,20 @@ export async function describeComponent(
 
 /** Returns what is wrong with a component's props, with those that its `additionalProps` made. */
 export const faultsOfMadeProps = (
-  description: Pick<ComponentDescription, "type">,
+  description: Pick<ComponentDescription, "type" | "hooks">,
   props: DescribedProp[],
-): FieldError[] => [...faultsOfProps(props), ...(isAction(description) ? ofSourcesOnly(props) : [])];
+): FieldError[] => [
+  ...faultsOfProps({ hooks: description.hooks, props }),
+  ...(isAction(description) ? ofSourcesOnly(props) : []),
+];
 
-const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
+type WithProps = Pick<ComponentDescription, "hooks" | "props">;
+
+const faultsOfProps = ({ hooks, props }: WithProps): FieldError[] => [
   ...props.flatMap(checkProp),
   ...atMostOne(props, TIMER_TYPE, "timer"),
   ...atMostOne(props, APPHOOK_TYPE, "apphook"),
-  ...props.flatMap(prop => checkVerifySecret(prop, props)),
+  ...props.flatMap(prop => checkVerifySecret(prop, { hooks, props })),
 ];
 
 const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
@@ -72,14 +77,17 @@ function checkProp(prop: DescribedProp): FieldError[] {
   return (kind.checkDeclared?.(prop) ?? []).map(found => fieldError(path + found.path, found.message));
 }
 
-/** The secret by which requests are verified is what a source configures for another prop, and never in the code. */
-function checkVerifySecret({ name, verify }: DescribedProp, props: DescribedProp[]): FieldError[] {
+/** The secret by which requests are verified is what a source configures for another prop, or a hook sets, and never in the code. */
+function checkVerifySecret({ name, verify }: DescribedProp, { props, hooks }: WithProps): FieldError[] {
   const { secret } = (verify ?? {}) as AuthorVerify;
+  const fault = (message: string) => [fieldError(`props.${name}.verify.secret`, message)];
+  if (typeof secret === "object") {
+    const isSet = hooks.some(hook => hook !== "deactivate");
+    return isSet ? [] : fault("needs a hook deploy or activate, which sets it");
+  }
   const named = props.find(prop => prop.name === secret);
   if (secret === undefined || (named?.type === "string" && named.secret)) return [];
-  return [
-    fieldError(`props.${name}.verify.secret`, "must be the name of a prop of type string with secret: true"),
-  ];
+  return fault("must be the name of a prop of type string with secret: true");
 }
 
 /** What an action has no use for, because an event runs it (docs/component-api.md#actions). */

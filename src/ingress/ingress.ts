@@ -23,7 +23,7 @@ import { type Arrival, BATCH_SIZE, createEnqueue, type Gate, IngressShares, with
 import type { HttpEvent } from "./http-event.ts";
 import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { RejectionNotes } from "./rejections.ts";
-import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
+import { accepted, beingSetUp, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
 import { type Admitted, admit, type SourceVerification, verificationOf, withSender } from "./verification.ts";
 
 /**
@@ -192,6 +192,9 @@ const gateOf =
   request => {
     const admission = admit(verification, request, clock());
     const { rejection: reason } = admission;
+    if (reason !== null && verification.isOfHook && isBeingSetUp(source)) {
+      return { outcome: "responded", response: beingSetUp(), rejection: null };
+    }
     if (reason !== null) {
       requestState(ctx).error = `not verified: ${reason}`;
       notes.rejected({ source, verification, request, reason, clientIp: clientAddress(ctx) });

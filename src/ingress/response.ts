@@ -54,6 +54,12 @@ export const challengeResponse = ({ status, type, body }: ChallengeResponse): In
 export const repeated = (): IngressResponse =>
   json(200, "application/json; charset=utf-8", { run_id: null, repeated: true });
 
+/** Returns the response to a request that can't be verified until a hook of the source has set its secret: it is to come again. */
+export function beingSetUp(): IngressResponse {
+  const response = rejected(503, "the endpoint is being set up");
+  return { ...response, headers: { ...response.headers, "retry-after": "5" } };
+}
+
 /** Returns an error response in the shape of the API's errors (docs/design.md#errors). */
 export const rejected = (status: number, detail: string): IngressResponse =>
   json(status, "application/problem+json", { type: "about:blank", status, detail, error: detail });

@@ -28,6 +28,8 @@ export interface SourceVerification extends Verification {
   /** True if what would be rejected is let through, and marked. */
   isReporting: boolean;
   dropsRepeats: boolean;
+  /** True if a hook of the source sets a secret: while hooks are being called, what can't be verified may be verified soon. */
+  isOfHook: boolean;
 }
 
 type Secrets = Pick<Stores, "secrets">;
@@ -43,13 +45,14 @@ const openOnce = openPer(open, ({ source }) => source);
 function open({ platform, source }: { platform: Secrets; source: Verified }): SourceVerification | null {
   const stored = verifyOf(platform, source);
   if (!stored) return null;
-  const { choice, secrets, reject_with, mode, drop_repeats } = stored;
+  const { choice, secrets, hook, reject_with, mode, drop_repeats } = stored;
   return {
     ...openVerification(choice, secrets),
     ...{ choice, secrets },
     rejectWith: reject_with,
     isReporting: mode === "report",
     dropsRepeats: drop_repeats,
+    isOfHook: hook !== undefined,
   };
 }
 

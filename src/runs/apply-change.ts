@@ -15,6 +15,7 @@ import {
   saveCandidate,
 } from "../sources/change.ts";
 import { finishDeletion } from "../sources/delete-source.ts";
+import { withHookSecret } from "../sources/verify.ts";
 import { countDrop } from "../store/events/drops.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { traceField } from "../tracing/trace-context.ts";
@@ -156,7 +157,7 @@ async function create(
     return { error: failed.error };
   }
   const isCommitted = await commit(platform, source, item, effects, session =>
-    makeReady(platform, source, session, item.origin),
+    makeReady(platform, source, session, { origin: item.origin, secret: effects.secret }),
   );
   if (isCommitted) return COMMITTED;
   // The request stopped waiting and deleted the source: whatever `activate` set up elsewhere must be removed.
@@ -205,12 +206,17 @@ async function update(
     await recordUndone(platform, source, item, result.restored, result.restoreError);
     return { error: result.error };
   }
+  const { verify } = candidate;
+  const saved =
+    verify === undefined
+      ? candidate
+      : { ...candidate, verify: withHookSecret(platform, verify, result.effects.secret) };
   const isCommitted = await commit(
     platform,
     next,
     item,
     result.effects,
-    session => saveCandidate(platform, source, candidate, session, { origin: item.origin }),
+    session => saveCandidate(platform, source, saved, session, { origin: item.origin }),
     result.deactivateError,
   );
   return isCommitted ? COMMITTED : STALE;

@@ -21,6 +21,8 @@ export interface SourceVersion {
 /** The effects of the hooks called so far, in the order in which they were called. */
 export interface HookEffects extends CallEffects {
   isMemoryChanged: boolean;
+  /** By what requests are to be verified: null once a source was deactivated; absent if no hook set it or ended it. */
+  secret?: string | null;
   logs: LogLine[];
   durationMs: number;
 }
@@ -50,6 +52,8 @@ export async function callHook(
   effects.memory = memory;
   effects.logs.push(...result.logs);
   effects.durationMs += result.durationMs;
+  if (hook === "deactivate") effects.secret = null;
+  else if (result.secret !== undefined) effects.secret = result.secret;
   return result.error ?? null;
 }
 

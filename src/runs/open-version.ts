@@ -12,6 +12,7 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { CallError, CallRequest, CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import { propsOfSource, sourceFacts } from "../sources/source.ts";
+import { hookSecretFault } from "../sources/verify.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { SourceVersion } from "./hooks.ts";
 import type { Memory } from "./memory.ts";
@@ -45,7 +46,14 @@ export async function openVersion(
   platform: RunDeps,
   source: Pick<
     Source,
-    "_id" | "owner_id" | "component_id" | "configured_props" | "dynamic_props" | "endpoint" | "timer"
+    | "_id"
+    | "owner_id"
+    | "component_id"
+    | "configured_props"
+    | "dynamic_props"
+    | "endpoint"
+    | "timer"
+    | "verify"
   >,
   signal: AbortSignal,
   parent?: TraceContext,
@@ -66,7 +74,8 @@ export async function openVersion(
         owner: source.owner_id,
         isShareable: mayShareProcess(source),
       };
-      const result = await sandboxes.call(processKey(source, bundle), bundle, request, options);
+      const called = await sandboxes.call(processKey(source, bundle), bundle, request, options);
+      const result = withCheckedSecret(platform, source, called);
       // A hook uses a sandbox as a run does, and counts as one (docs/design.md#quotas).
       await countRuns(platform, source.owner_id, 1, result.durationMs).catch(() => undefined);
       await noteUse(platform, { tokens, by: source._id }, result);
@@ -76,6 +85,17 @@ export async function openVersion(
       return result;
     },
   };
+}
+
+/** A secret that can't verify would reject everything: then the hook has failed. */
+function withCheckedSecret(
+  platform: RunDeps,
+  source: Pick<Source, "verify">,
+  { secret, ...result }: CallResult,
+): CallResult {
+  if (secret === undefined) return result;
+  const error = result.error ?? hookSecretFault(platform, source, secret);
+  return error ? { ...result, error } : { ...result, secret };
 }
 
 /** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */

@@ -3,7 +3,7 @@ import { derivedId } from "../lib/ids.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { deleteUndeployed, forgetBegun } from "../sources/change.ts";
+import { deleteUndeployed, forgetBegun, restoreHookSecret } from "../sources/change.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import { emissionsOf, recordedError } from "./emissions.ts";
 import { callHook, type HookEffects, newHookEffects, type SourceVersion } from "./hooks.ts";
@@ -90,9 +90,10 @@ export async function recordUndone(
     emissions: emissionsOf(source, cause, result, platform),
   };
   const memory = effects.isMemoryChanged ? effects.memory : undefined;
-  const records = await recordRuns(platform, [run], memory, session =>
-    forgetBegun(platform, source._id, item.run_id, session),
-  );
+  const records = await recordRuns(platform, [run], memory, async session => {
+    await restoreHookSecret(platform, source, effects.secret, session);
+    await forgetBegun(platform, source._id, item.run_id, session);
+  });
   await platform.routing.invalidate([source.owner_id]);
   for (const record of records) await sendOutbox(platform, record);
 }

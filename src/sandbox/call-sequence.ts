@@ -133,6 +133,7 @@ class CallRecord {
   readonly #dbWrites = new Map<string, unknown>();
   #dbBytes = 0;
   #areLogsTruncated = false;
+  #secret: string | undefined;
   #hasResponded = false;
 
   constructor(options: CallRecordOptions) {
@@ -154,6 +155,10 @@ class CallRecord {
       case "respond":
         this.#respond(message);
         break;
+      case "secret":
+        if (this.#secret !== undefined) this.#options.onViolation("it set a secret twice");
+        else this.#secret = message.value;
+        break;
       case "db":
         this.#dbBytes += size.bytes;
         if (this.#dbBytes > MAX_DB_WRITES) this.#options.onViolation("too many writes to the db");
@@ -162,8 +167,9 @@ class CallRecord {
     }
   }
 
-  result(): Pick<CallResult, "emits" | "logs"> {
-    return { emits: this.#emits, logs: this.#logs };
+  result(): Pick<CallResult, "emits" | "logs" | "secret"> {
+    const secret = this.#secret;
+    return { emits: this.#emits, logs: this.#logs, ...(secret !== undefined && { secret }) };
   }
 
   /** Returns the db as the call left it that had this one at its start; undefined if it set nothing. */

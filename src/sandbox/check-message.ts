@@ -11,6 +11,7 @@ import {
   FRAME_BYTES,
   MAX_COOKIES,
   MAX_ERROR_MESSAGE,
+  MAX_SECRET,
   MAX_STACK,
   MAX_SUMMARY,
 } from "./child/wire.ts";
@@ -57,6 +58,7 @@ const SHAPES: Record<ChildMessage["kind"], object> = {
     },
     bodyBase64: { type: "string" },
   }),
+  secret: shape({ call, value: { type: "string", minLength: 1, maxLength: MAX_SECRET } }),
   db: shape({ call, key: { type: "string" }, value: {} }, ["value"]),
   ended: shape(
     {

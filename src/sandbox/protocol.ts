@@ -158,6 +158,8 @@ export interface CallResult {
   unauthorized?: true;
   emits: Emit[];
   logs: LogLine[];
+  /** By what the requests of its source are to be verified, as a hook has set it. Never logged or recorded. */
+  secret?: string;
   /**
    * The db after the call, even if the call threw or its process was ended (docs/component-api.md#db). Absent if it is unchanged.
    */

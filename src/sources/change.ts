@@ -16,6 +16,7 @@ import { noteDeleted } from "../store/gone.ts";
 import { nextRevision } from "../store/revisions.ts";
 import { ofAccount } from "../store/runs/run-queue.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import { withHookSecret } from "./verify.ts";
 import { keepFirstVersion, keepNextVersion } from "./versions.ts";
 
 export type ChangeDeps = Stores & Queued & Awaited;
@@ -84,6 +85,9 @@ export async function requestChange(
   return "applied";
 }
 
+/** What hooks leave of the secret by which requests are verified: null if they ended it, undefined for neither. */
+type HookSecret = string | null | undefined;
+
 /** The source is no longer as it was when the change was requested. */
 export class ChangeSuperseded extends Error {
   constructor() {
@@ -94,17 +98,18 @@ export class ChangeSuperseded extends Error {
 
 /**
  * Makes a deployed source visible, keeps its code as the first version, and creates the subscriptions that its account asked for in
- * advance (docs/rest-api.md#subscriptions). Throws ChangeSuperseded if the source was deleted.
+ * advance (docs/rest-api.md#subscriptions). `secret` is what its hooks have set. Throws ChangeSuperseded if the source was deleted.
  */
 export async function makeReady(
   platform: Stores,
   source: Source,
   session: ClientSession,
-  origin: CodeOrigin | undefined,
+  { origin, secret }: { origin: CodeOrigin | undefined; secret: HookSecret },
 ): Promise<void> {
+  const verify = withHookSecret(platform, source.verify ?? null, secret);
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "deploying" },
-    { $set: { state: "ready", updated_at: unixSeconds(platform.clock()) } },
+    { $set: { verify, state: "ready", updated_at: unixSeconds(platform.clock()) } },
     { session },
   );
   if (matchedCount === 0) throw new ChangeSuperseded();
@@ -213,6 +218,24 @@ export async function deleteUndeployed(
   await noteDeleted(platform, _id);
   await platform.routing.invalidate([owner_id]);
   return true;
+}
+
+/**
+ * Stores the secret with which a source was activated again. Another change that was prepared before is superseded: it has the secret
+ * from before.
+ */
+export async function restoreHookSecret(
+  platform: Stores,
+  { _id, verify }: Pick<Source, "_id" | "verify">,
+  secret: HookSecret,
+  session: ClientSession,
+): Promise<void> {
+  if (typeof secret !== "string") return;
+  const restored = {
+    verify: withHookSecret(platform, verify, secret),
+    change_id: newId("ch", platform.clock()),
+  };
+  await Sources(platform.mongo).updateOne({ _id }, { $set: restored }, { session });
 }
 
 /** Forgets a change that is finished or undone; in the transaction that stores its effects. */

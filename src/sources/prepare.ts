@@ -109,7 +109,7 @@ export async function prepareSource(
         before,
       });
   const verify = prepareVerify({
-    ...{ props, values, asked: input.verify },
+    ...{ props, values, active, asked: input.verify },
     before: before ? verifyOf(platform, before) : null,
   });
   const name = input.name ?? before?.name ?? slugOf(component.name);

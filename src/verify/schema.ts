@@ -139,10 +139,13 @@ const RULE = {
   rule: Type.Optional(VerifyRule),
 };
 
+const NameOfProp = Type.String({ minLength: 1, maxLength: 200, description: "Name of a secret prop." });
+const FromHook = Closed({ from: Type.Literal("hook") }, { description: "What a hook gives to `setSecret`." });
+
 /** What the author of a component says of its HTTP interface (docs/verify.md#in-a-component). */
 export const AuthorVerify = Closed({
   ...RULE,
-  secret: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "Name of a secret prop." })),
+  secret: Type.Optional(Type.Union([NameOfProp, FromHook])),
   ...OPTIONS,
 });
 export type AuthorVerify = Static<typeof AuthorVerify>;

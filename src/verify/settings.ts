@@ -47,6 +47,9 @@ export function authorFaults(given: unknown): RuleFault[] {
   if (validate(given)) return choiceFaults(given);
   const [error] = validate.errors ?? [];
   const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  if (/^secret(?:\.|$)/.test(path)) {
+    return [{ path: "secret", message: 'must be the name of a secret prop, or { from: "hook" }' }];
+  }
   const { additionalProperty } = (error?.params ?? {}) as { additionalProperty?: string };
   const message = additionalProperty === undefined ? error?.message : `has no ${additionalProperty}`;
   return [{ path, message: message ?? "is invalid" }];

@@ -125,6 +125,23 @@ describe("describing a component", () => {
       withProps(`{ t: { type: "$.interface.timer", static: { cron: "0 0 30 2 *" } } }`),
       "props.t.static",
     ],
+    [
+      "a secret in the code by which requests are verified",
+      withProps(`{ h: { type: "$.interface.http", verify: { preset: "github", secret: "s3cr3t" } } }`),
+      "props.h.verify.secret",
+    ],
+    [
+      "a secret from a hook that does not exist",
+      withProps(
+        `{ h: { type: "$.interface.http", verify: { preset: "github", secret: { from: "hook" } } } }`,
+      ),
+      "props.h.verify.secret",
+    ],
+    [
+      "a secret from elsewhere",
+      withProps(`{ h: { type: "$.interface.http", verify: { preset: "github", secret: { from: "db" } } } }`),
+      "props.h.verify.secret",
+    ],
     ["two timers", withProps(`{ t: "$.interface.timer", u: "$.interface.timer" }`), "props.u"],
     ["a run that is no function", `export default { name: "x", version: "1", run: 5 };`, "run"],
     [

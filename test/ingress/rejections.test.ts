@@ -29,7 +29,7 @@ describe("requests that were not verified", () => {
 
   async function verifying(settings: VerifySettings = { preset: "github", secrets: ["s3cr3t"] }) {
     const props = [{ name: "http", type: "$.interface.http" }];
-    const verify = prepareVerify({ props, values: {}, asked: settings, before: null });
+    const verify = prepareVerify({ props, values: {}, asked: settings, before: null, active: true });
     const source = await storeSource(platform, { verify: platform.secrets.seal(JSON.stringify(verify)) });
     const verification = verificationOf(platform, source) ?? expect.fail();
     const notes = new RejectionNotes(platform);

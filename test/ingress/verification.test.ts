@@ -5,6 +5,7 @@ import { Sources } from "../../src/models/source.ts";
 import { PRESETS } from "../../src/verify/presets.ts";
 import { send, sendRaw } from "../sources/http-client.ts";
 import type { Api, SourceView } from "../support/api.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
@@ -15,6 +16,17 @@ const AUTHORED = `export default { name: "Authored", version: "0.0.1",
     secret: { type: "string", secret: true, optional: true },
     http: { type: "$.interface.http", verify: { preset: "github", secret: "secret" } },
   },
+  run(event) { this.$emit({ verified: event.verified }); } };`;
+/** A source that tells a service of its address before it sets its secret. */
+const OF_HOOK = `export default { name: "Of a hook", version: "0.0.1",
+  props: {
+    http: { type: "$.interface.http", verify: { preset: "github", secret: { from: "hook" } } },
+    service: "string",
+  },
+  hooks: { async activate() {
+    await fetch(this.service, { method: "POST", body: this.http.endpoint });
+    this.http.setSecret("s3cr3t");
+  } },
   run(event) { this.$emit({ verified: event.verified }); } };`;
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -32,7 +44,7 @@ describe("a request for a source that verifies", () => {
   let system: System;
   let api: Api;
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ SANDBOX_EGRESS_ALLOW: "127.0.0.0/8" });
     api = await system.user();
   });
   after(() => system.stop());
@@ -115,6 +127,35 @@ describe("a request for a source that verifies", () => {
     }
     await api.expect(200, "PUT", `/sources/${source.id}`, { body: { verify: null } });
     expect((await send(endpointOf(source))).status).to.equal(200);
+  });
+
+  it("may come again while hooks are still to set the secret, and is verified by it once they have", async () => {
+    const receiver = await startReceiver("hang");
+    try {
+      const deploying = deploy(undefined, OF_HOOK, { service: receiver.url });
+      await until(() => receiver.hanging() === 1, { what: "the hook" });
+      const early = await send(receiver.requests[0]?.raw ?? "", github("{}"));
+      receiver.release();
+      const source = await deploying;
+      expect(early.status).to.equal(503);
+      expect(early.headers).to.include({ "retry-after": "5" });
+      expect((await send(endpointOf(source), github("{}", "another"))).status).to.equal(401);
+      const response = await send(endpointOf(source), github("{}"));
+      expect((await emitted(source, response.text)).verified).to.deep.equal({
+        ...{ preset: "github", id: "d-1", at: null },
+      });
+      const { counts } = await until(
+        async () => {
+          const found = await api.expect(200, "GET", `/sources/${source.id}/rejections`);
+          return found.last.length > 0 && found;
+        },
+        { what: "the rejection" },
+      );
+      expect(counts).to.deep.equal({ mismatch: 1 });
+    } finally {
+      receiver.release();
+      await receiver.close();
+    }
   });
 
   it("is let through, and marked, by a source that only reports", async () => {

@@ -10,9 +10,9 @@ const SECRET: DescribedProp = { name: "token", type: "string", secret: true };
 const by = (verify: AuthorVerify): DescribedProp[] => [{ ...HTTP, verify }, SECRET];
 
 const owned = (asked: VerifySettings | null | undefined, before: StoredVerify | null = null) =>
-  prepareVerify({ props: [HTTP], values: {}, asked, before });
+  prepareVerify({ props: [HTTP], values: {}, asked, before, active: true });
 const authored = (author: AuthorVerify, asked?: VerifySettings | null, values = {}) =>
-  prepareVerify({ props: by(author), values, asked, before: null });
+  prepareVerify({ props: by(author), values, asked, before: null, active: true });
 const faultsOf = async (work: () => unknown) =>
   (await rejection((async () => work())())).fields.map(({ path }) => path);
 
@@ -20,7 +20,9 @@ describe("how requests for a source are verified", () => {
   it("is nothing unless the author or the owner says so", () => {
     expect(owned(undefined)).to.equal(null);
     expect(owned(null)).to.equal(null);
-    expect(prepareVerify({ props: [], values: {}, asked: undefined, before: null })).to.equal(null);
+    expect(prepareVerify({ props: [], values: {}, asked: undefined, before: null, active: true })).to.equal(
+      null,
+    );
   });
 
   it("is what the owner says", () => {
@@ -56,10 +58,12 @@ describe("how requests for a source are verified", () => {
 
   it("needs an HTTP interface, and ends with it", async () => {
     const stored = owned({ preset: "stripe", secrets: ["a"] });
-    expect(prepareVerify({ props: [], values: {}, asked: undefined, before: stored })).to.equal(null);
+    expect(prepareVerify({ props: [], values: {}, asked: undefined, before: stored, active: true })).to.equal(
+      null,
+    );
     expect(
       await faultsOf(() =>
-        prepareVerify({ props: [], values: {}, asked: { preset: "stripe" }, before: null }),
+        prepareVerify({ props: [], values: {}, asked: { preset: "stripe" }, before: null, active: true }),
       ),
     ).to.deep.equal(["verify"]);
   });

@@ -138,6 +138,7 @@ const PATTERNS: [RegExp, string][] = [
 export function secretsOf(
   component: Component,
   { props, added = [] }: Pick<CallRequest, "props" | "added">,
+  others: readonly string[] = [],
 ): string[] {
   const isSecret = new Set<string>();
   try {
@@ -146,13 +147,14 @@ export function secretsOf(
     // Its props can't be read, which is what the call failed of.
   }
   for (const { name, secret } of added) if (secret) isSecret.add(name);
-  const found = Object.entries(props).flatMap(([name, value]) => [
+  const ofProps = Object.entries(props).flatMap(([name, value]) => [
     ...(isSecret.has(name) ? textsIn(value, 0) : []),
     ...Object.entries(objectOf(objectOf(value).$auth)).flatMap(([field, one]) =>
       PLAIN_FIELD.test(field) ? [] : textsIn(one, 0),
     ),
   ]);
   // The longest first: one may contain another.
+  const found = [...ofProps, ...others.flatMap(value => textsIn(value, 0))];
   return [...new Set(found)].filter(text => text.length >= MIN_CHARS).sort((a, b) => b.length - a.length);
 }
 

@@ -1,7 +1,7 @@
 import type { CallRequest, DescribedProp } from "../protocol.ts";
 import type { Call } from "./call.ts";
 import { type Component, objectOf, type PropDefinition, propsOf, withHidden } from "./component.ts";
-import { httpRequestProp, readResponse } from "./http-service.ts";
+import { httpRequestProp, readResponse, readSecret } from "./http-service.ts";
 import type { ServiceDb } from "./service-db.ts";
 
 export interface Binding {
@@ -50,7 +50,7 @@ function propValue(prop: PropDefinition, value: unknown, binding: Binding): unkn
     case "$.service.db":
       return binding.db;
     case "$.interface.http":
-      return httpProp(value, binding);
+      return httpProp(prop, value, binding);
     case "http_request":
       return httpRequestProp(value);
     case "app":
@@ -74,7 +74,11 @@ function appProp(definition: PropDefinition, value: unknown, { db }: Binding): R
   return app;
 }
 
-function httpProp(value: unknown, { request, call, maxResponseBytes }: Binding): Record<string, unknown> {
+function httpProp(
+  prop: PropDefinition,
+  value: unknown,
+  { request, call, maxResponseBytes }: Binding,
+): Record<string, unknown> {
   const given = objectOf(value);
   const known =
     typeof value === "string" ? value : (given.endpoint_url ?? given.endpointUrl ?? given.endpoint);
@@ -85,6 +89,10 @@ function httpProp(value: unknown, { request, call, maxResponseBytes }: Binding):
     {
       respond(response: unknown) {
         call.respond(readResponse(response, maxResponseBytes));
+        return Promise.resolve();
+      },
+      setSecret(secret: unknown) {
+        call.setSecret(readSecret(secret, prop, request.call));
         return Promise.resolve();
       },
     },

@@ -11,6 +11,10 @@ export interface Call {
   /** Sends a value of the db, which counts if the process is ended before the call ends. */
   write(key: string, json: string | undefined): void;
   respond(response: HttpResponse): void;
+  /** Sends the secret by which requests are to be verified. Throws if the call has sent one. */
+  setSecret(secret: string): void;
+  /** What it has sent as a secret: none of its errors shows it. */
+  readonly secrets: readonly string[];
   /** Fails the call with an error that its own promise did not reject with. */
   fail(error: unknown): void;
   /** Rejects when `fail` is called. */
@@ -40,6 +44,7 @@ export function openCall(call: number, limits: ChildLimits): Call {
   let logBytes = 0;
   let dbBytes = 0;
   let hasResponded = false;
+  const secrets: string[] = [];
   const notes = new Set<string>();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_, reject) => {
@@ -113,6 +118,13 @@ export function openCall(call: number, limits: ChildLimits): Call {
       hasResponded = true;
       send({ kind: "respond", call, ...response });
     },
+    setSecret(secret) {
+      if (!isOpen) return;
+      if (secrets.length > 0) throw new Error("setSecret: this hook has called it before");
+      secrets.push(secret);
+      send({ kind: "secret", call, value: secret });
+    },
+    secrets,
     fail,
     failed,
     close() {

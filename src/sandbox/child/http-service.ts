@@ -1,6 +1,6 @@
-import type { HttpResponse } from "../protocol.ts";
-import { objectOf, withHidden } from "./component.ts";
-import { MAX_COOKIES } from "./wire.ts";
+import type { ComponentCall, HttpResponse } from "../protocol.ts";
+import { objectOf, type PropDefinition, withHidden } from "./component.ts";
+import { MAX_COOKIES, MAX_SECRET } from "./wire.ts";
 
 interface Row {
   name?: string;
@@ -123,4 +123,21 @@ function bodyOf(body: unknown, headers: HttpResponse["headers"]): Buffer {
     headers["content-type"] = "application/json; charset=utf-8";
   }
   return Buffer.from(JSON.stringify(body));
+}
+
+/**
+ * Returns the argument of `setSecret` (docs/component-api.md#hooks). Throws TypeError if it is not a secret, outside of the hooks that
+ * set a source up, and for an interface whose requests it would not verify.
+ */
+export function readSecret(given: unknown, { verify }: PropDefinition, caller: ComponentCall): string {
+  if (caller !== "deploy" && caller !== "activate") {
+    throw new TypeError("setSecret: only the hooks deploy and activate can call it");
+  }
+  if (objectOf(objectOf(verify).secret).from !== "hook") {
+    throw new TypeError('setSecret: the interface has no verify with secret: { from: "hook" }');
+  }
+  if (typeof given !== "string" || given === "" || given.length > MAX_SECRET) {
+    throw new TypeError(`setSecret: the secret must be a text of 1 to ${MAX_SECRET} characters`);
+  }
+  return given;
 }

@@ -135,7 +135,7 @@ async function runCalls(
     const failure = await attempt(
       () => invoke(component, callRequest, call, db.service),
       call,
-      () => secretsOf(component, callRequest),
+      () => secretsOf(component, callRequest, call.secrets),
     );
     // Credentials that a server rejects are not tried again: the host may have newer ones for the next call.
     const mustStop = failure.isUnauthorized && request.stopsUnauthorized === true;

@@ -3,6 +3,7 @@
  * Each line of the child starts with its secret, so that other output is not mistaken for a message. The host does not
  * trust the child: `check-message.ts` checks each message against a schema, `call-sequence.ts` checks the order.
  */
+import { VERIFY_LIMITS } from "../../limits/verify-limits.ts";
 import type { BatchRequest, CallError, EmitMetadata, HttpResponse, LogLine } from "../protocol.ts";
 
 export interface ChildLimits {
@@ -77,6 +78,8 @@ export type ChildMessage =
   | ({ kind: "log"; call: number } & LogLine)
   | { kind: "log-cut"; call: number }
   | ({ kind: "respond"; call: number } & HttpResponse)
+  /** A hook has set the secret by which the requests of its source are verified. */
+  | { kind: "secret"; call: number; value: string }
   /** The call has set a value of the db, or deleted it. `ended` has the whole db again. */
   | { kind: "db"; call: number; key: string; value?: unknown }
   /**
@@ -98,6 +101,8 @@ export const FRAME_BYTES = 48 * 1024;
 export const LOG_LINE_BYTES = 32;
 /** Bytes of the `db` messages of a call; later ones are not sent, so that only `ended` has what they set. */
 export const MAX_DB_WRITES = 8 * 1024 * 1024;
+/** Characters of the secret that a hook sets. */
+export const MAX_SECRET = VERIFY_LIMITS.verifySecretChars.value;
 /** Values of `Set-Cookie` in one response. */
 export const MAX_COOKIES = 50;
 /** Begins the name of each of the component's own files in a source map, so that deno makes no path of this machine of it. */
