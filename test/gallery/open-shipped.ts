@@ -1,11 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { folderOfBundle, readShipped, type ShippedComponent } from "../../src/gallery/shipped.ts";
+import type { HttpEvent } from "../../src/ingress/http-event.ts";
 import { actionPropsFor, configureActionProps } from "../../src/props/action-props.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
+import { HTTP_TYPE } from "../../src/props/kinds.ts";
 import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/memory.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, Emit } from "../../src/sandbox/protocol.ts";
+import type { AuthorVerify } from "../../src/verify/schema.ts";
+import { openVerification } from "../../src/verify/settings.ts";
+import { verifyRequest } from "../../src/verify/verify-request.ts";
 
 /** Returns a component of the gallery as the build wrote it, by its key. */
 export async function shipped(key: string): Promise<ShippedComponent> {
@@ -21,10 +26,14 @@ export const bundleOf = async (component: ShippedComponent) => ({
   hash: component.built.bundleHash,
 });
 
+/** What of a request's event is as it arrived. */
+type RawEvent = Pick<HttpEvent, "method" | "url" | "headers" | "bodyRaw">;
+
 /** A deployed source, as far as the sandbox and dedupe know of it. */
 export interface ShippedSource {
   /** Calls it with the state that the last call left, and returns what is emitted; `failed` is what it threw. */
   call(call: ComponentCall, event?: unknown): Promise<{ emits: Emit[]; failed: string | null }>;
+  /** As a request would: one that the source does not verify runs nothing. */
   run(event?: unknown): Promise<{ emits: Emit[]; failed: string | null }>;
   /** The events of a run that must not fail. */
   events(event?: unknown): Promise<unknown[]>;
@@ -47,14 +56,24 @@ export async function openSource(
   let values = valuesOf(configured);
   let db: Record<string, unknown> = {};
   let memory: DedupeMemory = {};
+  let secret: string | undefined;
   const call = async (what: ComponentCall, event: unknown = {}) => {
     const result = await sandboxes.call(`${key}:test`, bundle, { call: what, event, props: values, db });
     db = result.db ?? db;
+    secret = what === "deactivate" ? undefined : (result.secret ?? secret);
     const deduped = dedupe(strategy, memory, inOrder(result.emits));
     memory = JSON.parse(JSON.stringify(deduped.memory));
     return { emits: deduped.kept, failed: result.error?.message ?? null };
   };
-  const run = (event?: unknown) => call("run", event);
+  const verify = props.find(({ type }) => type === HTTP_TYPE)?.verify as AuthorVerify | undefined;
+  const isVerified = ({ method, url, headers, bodyRaw }: RawEvent) => {
+    const distinct = Object.entries(headers).map(([name, value]) => [name, [value]]);
+    const request = { method, url, headers: Object.fromEntries(distinct), body: Buffer.from(bodyRaw) };
+    const opened = openVerification(verify ?? {}, secret === undefined ? [] : [secret]);
+    return verifyRequest(opened, request, Date.now()).outcome === "verified";
+  };
+  const run = async (event?: unknown) =>
+    verify && !isVerified(event as RawEvent) ? { emits: [], failed: null } : await call("run", event);
   return {
     call,
     run,

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { jsonOf, send } from "../../lib/http.mjs";
-import { bytesOf, hmac, isSame } from "../../lib/signatures.mjs";
 
 const EVENTS = [
   ...[
@@ -30,13 +29,17 @@ const PAGE = 100;
 export default {
   key: "headwater-github-events",
   name: "GitHub events",
-  version: "1.0.0",
+  version: "1.1.0",
   type: "source",
   description:
     "Emits what happens in a repository or an organization of GitHub, which is registered there by itself.",
   dedupe: "unique",
   props: {
-    http: { type: "$.interface.http", label: "Address", customResponse: true },
+    http: {
+      type: "$.interface.http",
+      label: "Address",
+      verify: { preset: "github", secret: { from: "hook" } },
+    },
     db: "$.service.db",
     token: {
       type: "string",
@@ -75,6 +78,7 @@ export default {
     /** It may run again after a crash: the webhook that it made then is found by its address. */
     async activate() {
       const secret = randomBytes(32).toString("hex");
+      this.http.setSecret(secret);
       const hooks = this.hooksPath();
       const url = this.http.endpoint;
       const body = {
@@ -88,7 +92,7 @@ export default {
       const { id } = known
         ? await this.ask("PATCH", `${hooks}/${known.id}`, body)
         : await this.ask("POST", hooks, { name: "web", ...body });
-      this.db.set("hook", { path: `${hooks}/${id}`, secret });
+      this.db.set("hook", { path: `${hooks}/${id}` });
     },
     async deactivate() {
       const hook = this.db.get("hook");
@@ -119,22 +123,11 @@ export default {
       });
       return response.text === "" ? null : jsonOf(response);
     },
-    isGenuine(event) {
-      const secret = this.db.get("hook")?.secret;
-      const given = event.headers["x-hub-signature-256"];
-      return secret !== undefined && isSame(given, `sha256=${hmac(secret, bytesOf(event))}`);
-    },
-    respond(status, message) {
-      this.http.respond({ status, headers: { "content-type": "application/json" }, body: { message } });
-    },
   },
-  run(event) {
-    if (!this.isGenuine(event)) return this.respond(401, "the signature does not match");
-    const name = event.headers["x-github-event"];
-    if (name === "ping") return this.respond(200, "pong");
-    this.respond(202, "accepted");
-    const { body } = event;
-    const id = event.headers["x-github-delivery"];
+  run({ headers, body }) {
+    const name = headers["x-github-event"];
+    if (name === "ping") return;
+    const id = headers["x-github-delivery"];
     const where = body.repository?.full_name ?? body.organization?.login ?? this.repository;
     const what = [name, body.action, "in", where, body.sender && `by ${body.sender.login}`]
       .filter(Boolean)

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { jsonOf, send } from "../../lib/http.mjs";
-import { isSame } from "../../lib/signatures.mjs";
 
 const TYPES = [
   ...["message", "edited_message", "channel_post", "edited_channel_post", "inline_query", "callback_query"],
@@ -18,12 +17,16 @@ const TYPES = [
 export default {
   key: "headwater-telegram-updates",
   name: "Telegram bot updates",
-  version: "1.0.0",
+  version: "1.1.0",
   type: "source",
   description: "Emits the messages and other updates of a Telegram bot, where it is registered by itself.",
   dedupe: "unique",
   props: {
-    http: { type: "$.interface.http", label: "Address", customResponse: true },
+    http: {
+      type: "$.interface.http",
+      label: "Address",
+      verify: { preset: "telegram", secret: { from: "hook" } },
+    },
     db: "$.service.db",
     token: {
       type: "string",
@@ -50,8 +53,9 @@ export default {
         );
       }
       const secret_token = randomBytes(32).toString("hex");
+      this.http.setSecret(secret_token);
       await this.ask("setWebhook", { url, secret_token, allowed_updates: this.types });
-      this.db.set("hook", { url, secret: secret_token });
+      this.db.set("hook", { url });
     },
     async deactivate() {
       const hook = this.db.get("hook");
@@ -76,21 +80,13 @@ export default {
         status: response.status,
       });
     },
-    respond(status, message) {
-      this.http.respond({ status, headers: { "content-type": "application/json" }, body: { message } });
-    },
   },
-  run(event) {
-    const secret = this.db.get("hook")?.secret;
-    if (secret === undefined || !isSame(event.headers["x-telegram-bot-api-secret-token"], secret)) {
-      return this.respond(401, "the secret token does not match");
-    }
-    this.respond(200, "accepted");
-    const { update_id, ...update } = event.body;
+  run({ body }) {
+    const { update_id, ...update } = body;
     const [type, content] = Object.entries(update)[0] ?? ["update", {}];
     const from = content.from?.username ?? content.chat?.title ?? content.from?.first_name;
     const summary = [type, from && `of ${from}`, content.text ?? content.data].filter(Boolean).join(" ");
-    this.$emit(event.body, {
+    this.$emit(body, {
       id: String(update_id),
       summary,
       ts: content.date ? 1000 * content.date : Date.now(),
