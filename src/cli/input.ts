@@ -48,6 +48,13 @@ export async function readObjectFile(path: string, what: string): Promise<Record
   return given as Record<string, unknown>;
 }
 
+/** Adds the option that names a file with secrets by which requests are verified: an argument is seen by the other users of a machine. */
+export const verifyOption = (command: Command): Command =>
+  command.option(
+    "--verify <file>",
+    "JSON file that says how requests at the endpoint are verified: docs/verify.md; - is the standard input",
+  );
+
 /** Returns the prop values in a file, by name; none without a file. Throws as `readObjectFile`. */
 export const readPropsFile = async (path: string | undefined): Promise<Record<string, unknown>> =>
   path === undefined ? {} : await readObjectFile(path, "prop values by name");

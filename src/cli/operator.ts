@@ -12,6 +12,8 @@ import {
   eventRuleOptions,
   eventRulesOf,
   parseJsonOption,
+  readObjectFile,
+  verifyOption,
   yesOption,
 } from "./input.ts";
 import type { Run } from "./run.ts";
@@ -106,7 +108,10 @@ interface Options extends EventRuleOptions {
   scopes?: string;
   param?: Record<string, string>;
   issuer?: string;
+  verify?: string;
 }
+
+const VERIFY = "a preset or a rule, and secrets";
 
 /** Commands with which operators register apps, so that accounts can connect theirs (docs/connections.md). */
 export function appCommands(program: Command, run: Run): void {
@@ -128,8 +133,9 @@ export function appCommands(program: Command, run: Run): void {
         .choices(["basic", "post"] satisfies TokenAuth[])
         .default("basic"),
     );
-  eventRuleOptions(set).action(async (slug: string, given: Options) => {
-    const { public: isPublic, param, tokenAuth, ...options } = given;
+  verifyOption(eventRuleOptions(set)).action(async (slug: string, given: Options) => {
+    const { public: isPublic, param, tokenAuth, verify: file, ...options } = given;
+    const verify = file === undefined ? undefined : await readObjectFile(file, VERIFY);
     const clientSecret = isPublic
       ? undefined
       : await askSecret("client secret, not shown: ", "client secret");
@@ -138,7 +144,7 @@ export function appCommands(program: Command, run: Run): void {
       const how = isPublic ? "none" : (tokenAuth ?? "basic");
       return setApp(platform, {
         ...{ slug, ...options, authorizeParams: param, clientSecret, tokenAuth: how },
-        events: eventRulesOf(given),
+        ...{ events: eventRulesOf(given), verify },
       });
     });
   });

@@ -3,7 +3,7 @@ import { type FieldError, invalidField, invalidFields } from "../lib/errors.ts";
 import { INGRESS_PREFIX, ingressBase } from "../lib/hosts.ts";
 import { isId, isToken, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type AppEventRules, Apps, type Connection, Connections } from "../models/connection.ts";
+import { type App, type AppEventRules, Apps, type Connection, Connections } from "../models/connection.ts";
 import type { Stores } from "../platform.ts";
 import { fillTemplates, TemplateError, type TemplateRules, templateFaults } from "../props/templates.ts";
 
@@ -76,13 +76,17 @@ export const readEventRules = async ({ mongo }: Stores, { app, events }: WithRul
 /** What a change of an app's rules concerns in the routing cache: no account, but all connections of the app. */
 export const appInRouting = (app: string): string => `app:${app}`;
 
-/** As `readEventRules`, from the routing cache, which the caller has refreshed. */
-export async function cachedEventRules(platform: Stores, connection: WithRules): Promise<AppEventRules> {
-  if (connection.events) return connection.events;
-  const { app } = connection;
-  const find = async () => new Map([[app, await readEventRules(platform, connection)]]);
-  const found = await platform.routing.lookUp("app-events", [app], find, () => [appInRouting(app)]);
-  return found.get(app) ?? {};
+/** What an operator has said of the requests of an app. */
+export type AppRules = Pick<App, "events" | "verify">;
+
+const NO_RULES: AppRules = {};
+
+/** Returns what the operator has said of an app, from the routing cache, which the caller has refreshed. */
+export async function cachedAppRules({ mongo, routing }: Stores, app: string): Promise<AppRules> {
+  const find = async () =>
+    new Map([[app, (await Apps(mongo).findById(app, { events: 1, verify: 1 }).lean<App>()) ?? NO_RULES]]);
+  const found = await routing.lookUp("app-rules", [app], find, () => [appInRouting(app)]);
+  return found.get(app) ?? NO_RULES;
 }
 
 /** What a request of an app says. */

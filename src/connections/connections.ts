@@ -11,9 +11,11 @@ import { transaction } from "../store/connections/mongo.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { FIRST_REVISION, nextRevision, revisionOf, writeRevision } from "../store/revisions.ts";
 import { containing } from "../store/text-filter.ts";
+import type { VerifySettings } from "../verify/schema.ts";
 import { appEndpointUrl, checkEventRules } from "./app-events.ts";
 import type { ConnectionChanges, ConnectionFilter, ConnectionView } from "./schema.ts";
 import { keysFields } from "./secrets.ts";
+import { presentSettings, sealConnectionVerify } from "./verify.ts";
 
 /** What code may call a field. */
 const NAME = /^[A-Za-z_]\w{0,63}$/;
@@ -43,6 +45,7 @@ export function presentConnection(platform: Stores, connection: Connection): Con
     refreshed_at: seconds(connection.renewed_at_ms),
     endpoint_url: endpoint === undefined ? null : appEndpointUrl(platform, _id, endpoint),
     events: events ?? null,
+    verify: presentSettings(platform, connection),
     created_at: connection.created_at,
     updated_at: connection.updated_at,
     revision: revisionOf(connection),
@@ -92,15 +95,17 @@ export interface NewKeys {
   name?: string | undefined;
   fields: Record<string, string>;
   events?: AppEventRules | undefined;
+  verify?: VerifySettings | undefined;
 }
 
 /** Creates a connection of kind `keys`. Throws `invalid` that names a field, and `limit-reached`. */
 export async function createConnection(
   platform: Stores,
-  { ownerId, userId, app, name, fields, events }: NewKeys,
+  { ownerId, userId, app, name, fields, events, verify }: NewKeys,
 ): Promise<ConnectionView> {
   checkFields(fields);
   if (events) checkEventRules(events);
+  const sealed = verify && (await sealConnectionVerify(platform, app, verify, null));
   await checkCount(platform, ownerId, "connections");
   const now = platform.clock();
   const connection: Connection = {
@@ -108,6 +113,7 @@ export async function createConnection(
     ...keysFields(platform, fields),
     ...{ scope: null, expires_at_ms: null, renew_from_ms: null, renewed_at_ms: null },
     ...(events && { events }),
+    ...(sealed && { verify: sealed }),
     version: 1,
     revision: FIRST_REVISION,
     ...{ created_at: unixSeconds(now), updated_at: unixSeconds(now) },
@@ -117,7 +123,7 @@ export async function createConnection(
 }
 
 /**
- * Renames a connection, or replaces its fields or how its events are read. Throws `invalid` that names a field, and `not-found` if it has been deleted
+ * Renames a connection, or replaces its fields or how its events are read and verified. Throws `invalid` that names a field, and `not-found` if it has been deleted
  * since.
  */
 export async function updateConnection(
@@ -125,8 +131,8 @@ export async function updateConnection(
   connection: Connection,
   changes: ConnectionChanges,
 ): Promise<ConnectionView> {
-  const { _id, owner_id, kind } = connection;
-  const { name, fields, events } = changes;
+  const { _id, owner_id, app, kind } = connection;
+  const { name, fields, events, verify } = changes;
   if (fields !== undefined) {
     if (kind !== "keys") throw invalidField("body", "fields", "come from the app: reconnect it instead");
     checkFields(fields);
@@ -136,6 +142,7 @@ export async function updateConnection(
     ...(name !== undefined && { name }),
     ...(fields !== undefined && keysFields(platform, fields)),
     ...(events !== undefined && { events }),
+    ...(verify !== undefined && { verify: await sealConnectionVerify(platform, app, verify, connection) }),
     updated_at: unixSeconds(platform.clock()),
   };
   const updated = await writeRevision(connection, {
@@ -183,6 +190,8 @@ export async function deleteConnection(
     if (all.length > 0) throw inUse(all);
   });
   await platform.routing.invalidate([owner_id]);
+  const { arrivedIds, rejections, rejectionState } = platform.keys;
+  await platform.redis.del([arrivedIds, rejections, rejectionState].map(keyOf => keyOf(_id)));
 }
 
 function inUse(users: { _id: string; name: string | null }[]): AppError {

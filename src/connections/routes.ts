@@ -43,6 +43,7 @@ const example: ConnectionView = {
   refreshed_at: 1_700_000_000,
   endpoint_url: null,
   events: null,
+  verify: null,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
   revision: 1,
@@ -81,6 +82,10 @@ export const connectionRoutes = [
           name: "GitHub",
           scopes: ["repo"],
           events: { names: ["{{headers.x-github-event}}"] },
+          verify: {
+            ...{ preset: "github", rule: null, tolerance: null, reject_with: 401 },
+            ...{ drop_repeats: false, mode: "enforce", secrets: 1 },
+          },
         },
       ],
     },
@@ -160,7 +165,7 @@ export const connectionRoutes = [
     summary: "Change a connection",
     description:
       "What is left out stays unchanged; `fields` replaces all of them, and only those of kind `keys`. `events` says how " +
-      "the events that the app sends are read.",
+      "the events that the app sends are read, `verify` how its requests are verified.",
     access: ownConnection,
     body: ConnectionChanges,
     response: data(200, ConnectionView),

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
-import { patternInWords } from "../lib/schemas.ts";
+import { OrNull, patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
+import { ShownVerify, VerifySettings } from "../verify/schema.ts";
 import { EventRules } from "./app-events.ts";
 
 /** A slug, as `app` props name their app. */
@@ -59,6 +60,10 @@ export const ConnectionView = Type.Object(
     events: Type.Union([EventRules, Type.Null()], {
       description: "How these events are read, if it was said for this connection and not for the app.",
     }),
+    verify: OrNull(
+      ShownVerify,
+      "How requests at its endpoint are verified, as far as it was said for this connection; what is said for the app counts beside it.",
+    ),
     created_at: Type.Integer({ description: "Unix seconds." }),
     updated_at: Type.Integer({ description: "Unix seconds." }),
     revision: Revision,
@@ -76,6 +81,10 @@ export const AppView = Type.Object(
     events: Type.Union([EventRules, Type.Null()], {
       description: "How the events that it sends are read; null if the operator has not said it.",
     }),
+    verify: OrNull(
+      ShownVerify,
+      "How requests at the endpoints of its connections are verified; null: as each connection says.",
+    ),
   },
   { title: "App" },
 );
@@ -109,6 +118,7 @@ export const NewConnection = Type.Object({
   name: Type.Optional(Name),
   fields: Fields,
   events: Type.Optional(EventRules),
+  verify: Type.Optional(VerifySettings),
 });
 
 export const NewConsent = Type.Object({ app: AppSlug, name: Type.Optional(Name) });
@@ -121,5 +131,6 @@ export const ConnectionChanges = Type.Object({
   name: Type.Optional(Name),
   fields: Type.Optional(Fields),
   events: Type.Optional(Type.Union([EventRules, Type.Null()], { description: "Null: as the app's." })),
+  verify: Type.Optional(OrNull(VerifySettings, "Null: as the app's.")),
 });
 export type ConnectionChanges = Static<typeof ConnectionChanges>;

@@ -1,6 +1,6 @@
 import {
   type AppRequest,
-  cachedEventRules,
+  cachedAppRules,
   isItsEndpoint,
   parseAppEndpoint,
   readAppRequest,
@@ -12,12 +12,15 @@ import { newId } from "../lib/ids.ts";
 import type { Connection } from "../models/connection.ts";
 import type { Observed, Stores } from "../platform.ts";
 import { type AppListener, appListenersOf } from "../sources/listen-to-app.ts";
+import { hasArrived, noteArrived } from "../store/limits/arrived-ids.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
 import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type Arrival, withEvent } from "./arrival.ts";
+import { gateOf } from "./gate.ts";
 import type { HttpEvent } from "./http-event.ts";
-import { acceptedRuns, type IngressResponse, plainText } from "./response.ts";
+import { acceptedRuns, type IngressResponse, plainText, repeatedEvent } from "./response.ts";
+import { type Admitted, verificationOfConnection, withSender } from "./verification.ts";
 
 /** Returns the connection at whose endpoint an app's events arrive; null if there is none. Throws `unavailable`. */
 export async function findAppEndpoint(platform: Stores, endpoint: string): Promise<Connection | null> {
@@ -30,7 +33,7 @@ export async function findAppEndpoint(platform: Stores, endpoint: string): Promi
 
 /**
  * Accepts what an app sends to the endpoint of a connection: a run of each source that listens to the event, or the text
- * with which the app checks the endpoint (docs/connections.md#events-of-an-app). Throws as `withEvent` and `Enqueue` do;
+ * with which the app checks the endpoint (docs/connections.md#events-of-an-app), unless it is not verified. Throws as `withEvent` and `Enqueue` do;
  * then the sources that have their run run all the same.
  */
 export async function acceptAppEvent(
@@ -43,18 +46,27 @@ export async function acceptAppEvent(
   const attributes = { "headwater.trigger": "http", "headwater.connection_id": connection._id };
   const trace = span?.context ?? inbound;
   requestState(arrival.ctx).ids = { connection_id: connection._id, ...traceField(trace) };
+  const app = await cachedAppRules(platform, connection.app);
+  const verification = verificationOfConnection(platform, connection, app);
+  const gate =
+    verification && gateOf(platform, arrival, { subject: connection, verification, isBeingSetUp: false });
   let response = acceptedRuns([]);
-  await inSpan(platform, span, attributes, () =>
-    withEvent(platform, arrival, connection.owner_id, async event => {
-      const said = readAppRequest(await cachedEventRules(platform, connection), event);
-      if (said.challenge !== null) response = plainText(said.challenge);
-      else if (isReport(event, said)) {
-        const listeners = await appListenersOf(platform, connection, said.names);
-        response = acceptedRuns(await runAll(platform, arrival, listeners, { said, event, trace }));
-      }
-    }),
+  const accept = async (received: HttpEvent, admitted: Admitted | null) => {
+    const event = verification && admitted ? withSender(verification, received, admitted) : received;
+    const id = verification?.dropsRepeats ? (event.verified?.id ?? null) : null;
+    const said = readAppRequest(connection.events ?? app.events ?? {}, event);
+    if (said.challenge !== null) response = plainText(said.challenge);
+    else if (id !== null && (await hasArrived(platform, connection._id, id))) response = repeatedEvent();
+    else if (isReport(event, said)) {
+      const listeners = await appListenersOf(platform, connection, said.names);
+      response = acceptedRuns(await runAll(platform, arrival, listeners, { said, event, trace }));
+      if (id !== null) await noteArrived(platform, connection._id, id);
+    }
+  };
+  const rejected = await inSpan(platform, span, attributes, () =>
+    withEvent(platform, arrival, connection.owner_id, accept, gate),
   );
-  return response;
+  return rejected ?? response;
 }
 
 /** True for a request that reports an event; others only look whether the address exists. */

@@ -1,7 +1,6 @@
 import type { Context, Middleware } from "koa";
 import { openQuotaGate } from "../accounts/quota.ts";
 import { requestTurns } from "../fairness/turns.ts";
-import { clientAddress } from "../http/client-address.ts";
 import { type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
 import { createBatcher } from "../lib/batcher.ts";
@@ -19,12 +18,13 @@ import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
 import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { acceptAppEvent, findAppEndpoint } from "./accept-app-event.ts";
-import { type Arrival, BATCH_SIZE, createEnqueue, type Gate, IngressShares, withEvent } from "./arrival.ts";
+import { type Arrival, BATCH_SIZE, createEnqueue, IngressShares, withEvent } from "./arrival.ts";
+import { gateOf } from "./gate.ts";
 import type { HttpEvent } from "./http-event.ts";
 import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { RejectionNotes } from "./rejections.ts";
-import { accepted, beingSetUp, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
-import { type Admitted, admit, type SourceVerification, verificationOf, withSender } from "./verification.ts";
+import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
+import { type Admitted, verificationOf, withSender } from "./verification.ts";
 
 /**
  * Returns the middleware that receives requests for sources at `/in/<endpoint>/…`. It converts a request to an event
@@ -155,7 +155,8 @@ async function enqueueRequest(
 ): Promise<Accepted | Responded> {
   const { ctx, source, enqueue } = request;
   const verification = verificationOf(platform, source);
-  const mode = isBeingSetUp(source) ? "never" : await loadResponseMode(platform, source);
+  const isSettingUp = isBeingSetUp(source);
+  const mode = isSettingUp ? "never" : await loadResponseMode(platform, source);
   requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
   const replies = mode === "never" ? undefined : await platform.replies();
   let reply: Promise<Reply | null> | undefined;
@@ -179,28 +180,13 @@ async function enqueueRequest(
     // Only now: the sender repeats what was not accepted.
     if (id !== null) await noteArrived(platform, source._id, id);
   };
-  const gate = verification && gateOf(platform, request, verification);
+  const gate =
+    verification && gateOf(platform, request, { subject: source, verification, isBeingSetUp: isSettingUp });
   const response = await withEvent(platform, request, source.owner_id, enqueueRun, gate);
   if (!response && !isRepeat) return { mode, runId, reply };
   requestState(ctx).ids = { source_id: source._id };
   return { response: response ?? repeated() };
 }
-
-/** Returns what decides about a request by its source's verification, and notes what it rejects. */
-const gateOf =
-  ({ clock }: Working, { ctx, source, notes }: SourceRequest, verification: SourceVerification): Gate =>
-  request => {
-    const admission = admit(verification, request, clock());
-    const { rejection: reason } = admission;
-    if (reason !== null && verification.isOfHook && isBeingSetUp(source)) {
-      return { outcome: "responded", response: beingSetUp(), rejection: null };
-    }
-    if (reason !== null) {
-      requestState(ctx).error = `not verified: ${reason}`;
-      notes.rejected({ source, verification, request, reason, clientIp: clientAddress(ctx) });
-    } else if (admission.outcome === "admitted") notes.verified(source);
-    return admission;
-  };
 
 /** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */
 function cookiePathOf(platform: Working & Awaited, { endpoint }: Source): string | undefined {

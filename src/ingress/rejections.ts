@@ -1,15 +1,18 @@
 import { raiseAlert } from "../alerts/raise.ts";
+import { isId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import type { Connection } from "../models/connection.ts";
 import type { Source } from "../models/source.ts";
 import type { Observed, Stores } from "../platform.ts";
 import { addRejections, type Noted, type Rejection } from "../store/rejections.ts";
 import { hintFor } from "../verify/hints.ts";
 import type { RejectReason } from "../verify/reasons.ts";
 import type { SignedRequest } from "../verify/request-values.ts";
-import type { SourceVerification } from "./verification.ts";
+import type { Verifying } from "./verification.ts";
 
 type Deps = Stores & Observed;
-type Subject = Pick<Source, "_id" | "owner_id" | "name">;
+/** What rejects requests: a source, or a connection, of whose endpoint a list is all that is shown. */
+export type Rejecting = Pick<Source | Connection, "_id" | "owner_id" | "name">;
 
 /** What is seen of a flood costs one write a second for each source. */
 const WRITE_MS = 1000;
@@ -23,15 +26,15 @@ const HEADER_CHARS = 64;
 /** A hint is looked for once a second for a source, in bodies of at most this size. */
 const HINT_BYTES = LIMITS.verifyReadBytes.value;
 
-/** What is noted of a source, until it is written. */
-interface OfSource extends Noted {
-  source: Subject;
+/** What is noted of a subject, until it is written. */
+interface Note extends Noted {
+  subject: Rejecting;
 }
 
 /** A request that was not verified. */
 interface Rejected {
-  source: Subject;
-  verification: SourceVerification;
+  subject: Rejecting;
+  verification: Verifying;
   request: SignedRequest;
   reason: RejectReason;
   clientIp: string;
@@ -43,7 +46,7 @@ interface Rejected {
  */
 export class RejectionNotes {
   readonly #platform: Deps;
-  #notes = new Map<string, OfSource>();
+  #notes = new Map<string, Note>();
   /** Source → when it was last noted that it verifies. */
   readonly #verified = new Map<string, number>();
   /** Source → the beginning of the episode that its owner knows of. */
@@ -55,11 +58,11 @@ export class RejectionNotes {
   }
 
   /** Notes a request that was rejected, or would have been. */
-  rejected({ source, verification, request, reason, clientIp }: Rejected): void {
+  rejected({ subject, verification, request, reason, clientIp }: Rejected): void {
     const { clock, metrics } = this.#platform;
     metrics.count("ingress_rejected_total", { reason });
-    this.#verified.delete(source._id);
-    const note = this.#noteOf(source);
+    this.#verified.delete(subject._id);
+    const note = this.#noteOf(subject);
     if (!note) return;
     note.counts.set(reason, (note.counts.get(reason) ?? 0) + 1);
     const isFirst = note.last.length === 0;
@@ -79,30 +82,26 @@ export class RejectionNotes {
   }
 
   /** Notes that a request was verified, which ends an episode of rejections in whatever process they were. */
-  verified(source: Subject): void {
+  verified(subject: Rejecting): void {
     const now = this.#platform.clock();
-    if (now - (this.#verified.get(source._id) ?? 0) < VERIFIED_MS) return;
+    if (now - (this.#verified.get(subject._id) ?? 0) < VERIFIED_MS) return;
     if (this.#verified.size >= MAX_SOURCES) this.#verified.clear();
-    this.#verified.set(source._id, now);
-    const note = this.#noteOf(source);
+    this.#verified.set(subject._id, now);
+    const note = this.#noteOf(subject);
     if (note) note.verifiedAtMs = now;
   }
 
-  #hintOf(
-    { choice, secrets }: SourceVerification,
-    request: SignedRequest,
-    reason: RejectReason,
-  ): string | null {
+  #hintOf({ choice, secrets }: Verifying, request: SignedRequest, reason: RejectReason): string | null {
     const mayMatch = reason === "mismatch" || reason === "malformed";
     if (!mayMatch || request.body.length > HINT_BYTES) return null;
     return hintFor(choice, secrets, request, this.#platform.clock());
   }
 
-  #noteOf(source: Subject): OfSource | undefined {
-    const known = this.#notes.get(source._id);
+  #noteOf(subject: Rejecting): Note | undefined {
+    const known = this.#notes.get(subject._id);
     if (known || this.#notes.size >= MAX_SOURCES) return known;
-    const note: OfSource = { source, counts: new Map(), last: [], verifiedAtMs: null };
-    this.#notes.set(source._id, note);
+    const note: Note = { subject, counts: new Map(), last: [], verifiedAtMs: null };
+    this.#notes.set(subject._id, note);
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
     return note;
   }
@@ -115,29 +114,35 @@ export class RejectionNotes {
     await Promise.all(
       notes.map(async note => {
         try {
-          const sinceMs = await addRejections(this.#platform, note.source._id, note);
+          const sinceMs = await addRejections(this.#platform, note.subject._id, note);
           if (sinceMs !== null) await this.#alert(note, sinceMs);
         } catch (err) {
-          this.#platform.log.warn({ source_id: note.source._id, err }, "rejected requests were not noted");
+          this.#platform.log.warn({ subject_id: note.subject._id, err }, "rejected requests were not noted");
         }
       }),
     );
   }
 
-  async #alert({ source, last }: OfSource, sinceMs: number): Promise<void> {
+  async #alert({ subject, last }: Note, sinceMs: number): Promise<void> {
     const newest = last.at(-1);
-    if (!newest || newest.reported || newest.at_ms - sinceMs < LIMITS.rejectingMs.value) return;
-    if (this.#alerted.get(source._id) === sinceMs) return;
+    if (
+      !isId("dc", subject._id) ||
+      !newest ||
+      newest.reported ||
+      newest.at_ms - sinceMs < LIMITS.rejectingMs.value
+    )
+      return;
+    if (this.#alerted.get(subject._id) === sinceMs) return;
     const since = new Date(sinceMs).toISOString();
     await raiseAlert(this.#platform, {
-      ownerId: source.owner_id,
+      ownerId: subject.owner_id,
       type: "source.rejecting",
-      subject: { id: source._id, name: source.name },
+      subject: { id: subject._id, name: subject.name },
       sinceMs,
-      message: `every request for source "${source.name}" (${source._id}) was rejected since ${since}: ${newest.reason}`,
+      message: `every request for source "${subject.name}" (${subject._id}) was rejected since ${since}: ${newest.reason}`,
       details: { failing_since_ms: sinceMs, reason: newest.reason },
     });
     if (this.#alerted.size >= MAX_SOURCES) this.#alerted.clear();
-    this.#alerted.set(source._id, sinceMs);
+    this.#alerted.set(subject._id, sinceMs);
   }
 }

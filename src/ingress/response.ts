@@ -54,6 +54,10 @@ export const challengeResponse = ({ status, type, body }: ChallengeResponse): In
 export const repeated = (): IngressResponse =>
   json(200, "application/json; charset=utf-8", { run_id: null, repeated: true });
 
+/** Returns the response to an app that reports what it has reported before: no source runs. */
+export const repeatedEvent = (): IngressResponse =>
+  json(200, "application/json; charset=utf-8", { run_ids: [], repeated: true });
+
 /** Returns the response to a request that can't be verified until a hook of the source has set its secret: it is to come again. */
 export function beingSetUp(): IngressResponse {
   const response = rejected(503, "the endpoint is being set up");

@@ -1,7 +1,11 @@
+import type { AppRules } from "../connections/app-events.ts";
+import { verifyOfConnection } from "../connections/verify.ts";
 import { openPer } from "../lib/lazy.ts";
+import type { Connection } from "../models/connection.ts";
 import type { Source } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
 import { verifyOf } from "../sources/verify.ts";
+import type { EffectiveVerify } from "../verify/effective.ts";
 import type { RejectReason } from "../verify/reasons.ts";
 import { requestId } from "../verify/request-id.ts";
 import type { SignedRequest } from "../verify/request-values.ts";
@@ -20,8 +24,8 @@ export interface VerifiedSender {
   at: number | null;
 }
 
-/** How the requests for one source are verified. */
-export interface SourceVerification extends Verification {
+/** How the requests at an endpoint are verified. */
+export interface Verifying extends Verification {
   choice: RuleChoice;
   secrets: readonly string[];
   rejectWith: number;
@@ -36,25 +40,45 @@ type Secrets = Pick<Stores, "secrets">;
 type Verified = Pick<Source, "verify">;
 
 /** Returns how requests for a source are verified; null for any sender, at no cost. */
-export const verificationOf = (platform: Secrets, source: Verified): SourceVerification | null =>
+export const verificationOf = (platform: Secrets, source: Verified): Verifying | null =>
   source.verify ? openOnce({ platform, source }) : null;
 
 /** For as long as the routing cache keeps the source's document. */
 const openOnce = openPer(open, ({ source }) => source);
 
-function open({ platform, source }: { platform: Secrets; source: Verified }): SourceVerification | null {
+function open({ platform, source }: { platform: Secrets; source: Verified }): Verifying | null {
   const stored = verifyOf(platform, source);
-  if (!stored) return null;
-  const { choice, secrets, hook, reject_with, mode, drop_repeats } = stored;
+  return stored && opened(stored, stored.hook !== undefined);
+}
+
+const opened = (effective: EffectiveVerify, isOfHook: boolean): Verifying => {
+  const { choice, secrets, reject_with, mode, drop_repeats } = effective;
   return {
     ...openVerification(choice, secrets),
-    ...{ choice, secrets },
+    ...{ choice, secrets, isOfHook },
     rejectWith: reject_with,
     isReporting: mode === "report",
     dropsRepeats: drop_repeats,
-    isOfHook: hook !== undefined,
   };
+};
+
+/** Returns how requests at the endpoint of a connection are verified; null for any sender, at no cost. */
+export function verificationOfConnection(
+  platform: Secrets,
+  connection: Pick<Connection, "verify">,
+  app: AppRules,
+): Verifying | null {
+  if (!connection.verify && !app.verify) return null;
+  const known = ofConnections.get(connection);
+  // Both are as the routing cache keeps them: another object is a later version.
+  if (known?.app === app) return known.verifying;
+  const effective = verifyOfConnection(platform, connection, app);
+  const verifying = effective && opened(effective, false);
+  ofConnections.set(connection, { app, verifying });
+  return verifying;
 }
+
+const ofConnections = new WeakMap<object, { app: AppRules; verifying: Verifying | null }>();
 
 /** A request that may be parsed. */
 export interface Admitted {
@@ -71,7 +95,7 @@ export type Admission =
   | { outcome: "responded"; response: IngressResponse; rejection: RejectReason | null };
 
 /** Decides about a request by its raw bytes: `rejection` says what was wrong with it, also if it is only reported. */
-export function admit(verification: SourceVerification, request: SignedRequest, nowMs: number): Admission {
+export function admit(verification: Verifying, request: SignedRequest, nowMs: number): Admission {
   const verdict = verifyRequest(verification, request, nowMs);
   if (verdict.outcome === "verified") return { outcome: "admitted", atMs: verdict.atMs, rejection: null };
   if (verdict.outcome === "challenge") {
@@ -86,7 +110,7 @@ export function admit(verification: SourceVerification, request: SignedRequest, 
 
 /** Returns the event with what a component is told of its sender: null if it is let through only because it is reported. */
 export function withSender(
-  verification: SourceVerification,
+  verification: Verifying,
   event: HttpEvent,
   { atMs, rejection }: Admitted,
 ): HttpEvent {

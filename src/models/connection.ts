@@ -70,6 +70,11 @@ export interface Connection extends Revised {
   old_endpoint?: { name: string; until_ms: number };
   /** How its events are named, in place of what the app's operator said; null or absent for that. */
   events?: AppEventRules | null;
+  /**
+   * JSON of the `VerifySettings` that its owner has said for its endpoint, encrypted; null or absent for nothing beside what the app's
+   * operator says.
+   */
+  verify?: string | null;
   /** Unix milliseconds at which a source was last given it. */
   used_at_ms?: number;
   created_at: number;
@@ -109,6 +114,7 @@ export const Connections = collection<Connection>(
       endpoint: { type: String, default: undefined },
       old_endpoint: { type: Schema.Types.Mixed, default: undefined },
       events: { type: Schema.Types.Mixed, default: undefined },
+      verify: { type: String, default: undefined },
       used_at_ms: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
@@ -158,6 +164,8 @@ export interface App {
   authorize_params: [name: string, value: string][];
   /** How its events are named; null or absent if the operator has not said it. */
   events?: AppEventRules | null;
+  /** JSON of the `VerifySettings` of the endpoints of its connections, encrypted; null or absent if anybody may send. */
+  verify?: string | null;
   /** Unix seconds. */
   created_at: number;
   updated_at: number;
@@ -178,6 +186,7 @@ export const Apps = collection<App>(
       scopes: { type: String, default: "" },
       authorize_params: { type: [[String]], required: true },
       events: { type: Schema.Types.Mixed, default: null },
+      verify: { type: String, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

@@ -34,7 +34,7 @@ function sealedIn<T>(
 export const SEALED_FIELDS: readonly SealedFields[] = [
   sealedIn("sources", Sources, ["configured_props", "dynamic_props", "verify"]),
   sealedIn("webhooks", Webhooks, ["headers", "settings"], [{ list: "signing_keys", field: "sealed" }]),
-  sealedIn("connections", Connections, ["secrets"]),
-  sealedIn("apps", Apps, ["client_secret"]),
+  sealedIn("connections", Connections, ["secrets", "verify"]),
+  sealedIn("apps", Apps, ["client_secret", "verify"]),
   sealedIn("dynamic_props", DynamicPropsRows, ["sealed"]),
 ];

@@ -8,7 +8,7 @@ import { shownLastTimes } from "../store/last-times.ts";
 import { SortParam } from "../store/order.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
-import { VerifyRule, VerifySettings } from "../verify/schema.ts";
+import { ShownVerify, VerifySettings } from "../verify/schema.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -49,23 +49,15 @@ export const SourceFilter = Type.Object({
 export type SourceFilter = Static<typeof SourceFilter>;
 
 /** How requests for a source are verified, without the secrets. */
-const ShownVerify = Type.Object(
+const ShownSourceVerify = Type.Object(
   {
     by: Type.Union([Type.Literal("author"), Type.Literal("owner")], {
       description: "Who chose the rule: the component's author, or the source's owner.",
     }),
-    preset: OrNull(Type.String(), "Null for a rule of its own."),
-    rule: OrNull(VerifyRule),
-    tolerance: OrNull(Type.Integer(), "How old a request may be, in seconds; null: of any age."),
-    reject_with: Type.Integer(),
-    drop_repeats: Type.Boolean(),
-    mode: Type.Union([Type.Literal("enforce"), Type.Literal("report")]),
-    secrets: Type.Integer({
-      description: "How many are set. With none, everything is rejected but challenges that need none.",
-    }),
+    ...ShownVerify.properties,
     secrets_given: Type.Integer({
       description:
-        "How many of them are of `verify.secrets`, and not of a prop that the component's author names.",
+        "How many of them are of `verify.secrets`, and neither of a prop that the component's author names nor of a hook.",
     }),
   },
   { title: "SourceVerify" },
@@ -84,7 +76,10 @@ export const SourceSchema = Type.Object(
       description:
         "Id of the props that its `additionalProps` made for it; null if the component's own are all.",
     }),
-    verify: OrNull(ShownVerify, "How requests for its HTTP interface are verified; null: anybody may send."),
+    verify: OrNull(
+      ShownSourceVerify,
+      "How requests for its HTTP interface are verified; null: anybody may send.",
+    ),
     active: Type.Boolean(),
     created_at: Type.Integer(),
     updated_at: Type.Integer(),

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from "typebox";
+import { OrNull } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /**
@@ -183,3 +184,19 @@ export const VerifySettings = Closed(
   },
 );
 export type VerifySettings = Static<typeof VerifySettings>;
+
+/** What the API shows of settings. */
+export const ShownVerify = Type.Object(
+  {
+    preset: OrNull(Type.String(), "Null for a rule of its own."),
+    rule: OrNull(VerifyRule),
+    tolerance: OrNull(Type.Integer(), "How old a request may be, in seconds; null: of any age."),
+    reject_with: Type.Integer(),
+    drop_repeats: Type.Boolean(),
+    mode: Type.Union([Type.Literal("enforce"), Type.Literal("report")]),
+    secrets: Type.Integer({
+      description: "How many are set. With none, everything is rejected but challenges that need none.",
+    }),
+  },
+  { title: "Verify" },
+);

@@ -34,7 +34,7 @@ describe("requests that were not verified", () => {
     const verification = verificationOf(platform, source) ?? expect.fail();
     const notes = new RejectionNotes(platform);
     const reject = (reason: RejectReason = "mismatch") =>
-      notes.rejected({ source, verification, request: REQUEST, reason, clientIp: "192.0.2.1" });
+      notes.rejected({ subject: source, verification, request: REQUEST, reason, clientIp: "192.0.2.1" });
     return { source, notes, reject };
   }
   const alertsOf = ({ _id }: Source) => Alerts(platform.mongo).find({ "subject.id": _id }).lean();
@@ -106,7 +106,7 @@ describe("requests that were not verified", () => {
     const { source, notes } = await verifying({ preset: "bearer", secrets: ["token\n"] });
     const verification = verificationOf(platform, source) ?? expect.fail();
     const request = { ...REQUEST, headers: { authorization: ["Bearer token"] } };
-    notes.rejected({ source, verification, request, reason: "mismatch", clientIp: "192.0.2.1" });
+    notes.rejected({ subject: source, verification, request, reason: "mismatch", clientIp: "192.0.2.1" });
     await notes.write();
     const [first] = (await readRejections(platform, source._id)).last;
     expect(first?.hint).to.match(/blanks/);

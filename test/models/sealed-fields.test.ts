@@ -14,9 +14,11 @@ const SEALED_BY: Record<string, string> = {
   "connections/apps/apps.ts": "apps.client_secret",
   "connections/consent/ticket.ts": "redis:consent-ticket, redis:consent-state",
   "connections/secrets.ts": "connections.secrets",
+  "connections/verify.ts": "connections.verify, apps.verify",
   "destinations/kind.ts": "webhooks.settings",
   "http/idempotency.ts": "redis:idempotency",
   "sources/prepare.ts": "sources.configured_props, sources.dynamic_props, sources.verify",
+  "sources/verify.ts": "sources.verify",
   "webhooks/custom-headers.ts": "webhooks.headers",
   "webhooks/webhooks.ts": "webhooks.signing_keys[].sealed",
 };

@@ -6,6 +6,7 @@ import {
   eventRulesOf,
   readObjectFile,
   UsageError,
+  verifyOption,
 } from "../input.ts";
 import { fields, note, print, printJson, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -75,6 +76,8 @@ interface FieldOptions extends EventRuleOptions, JsonOption {
   name?: string;
   fields?: string;
   appEvents?: boolean;
+  verify?: string;
+  appVerify?: boolean;
 }
 
 const FIELDS = "JSON file with what runs find in $auth, by name; - is the standard input";
@@ -87,30 +90,38 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
     .addArgument(new NamedArgument("<app>", "slug of the app, as components name it", APPS))
     .requiredOption("--fields <file>", FIELDS)
     .option("--name <name>", "label shown in lists");
-  const created = jsonOption(eventRuleOptions(create));
+  const created = jsonOption(verifyOption(eventRuleOptions(create)));
   remoteAction<FieldOptions>(created, tools, async ({ client, options }, app = "") => {
     const fields = await readFields(options.fields ?? "");
-    show(await client.connections.create({ app, fields, ...bodyOf(options) }), options, detailOf);
+    show(await client.connections.create({ app, fields, ...(await bodyOf(options)) }), options, detailOf);
   });
   updateCommand<Connection, Connection, FieldOptions>(connection, tools, CONNECTION, {
-    description: "rename a connection, or replace its fields or how its app's events are read",
+    description: "rename a connection, or replace its fields or how its app's events are read and verified",
     options: command =>
       jsonOption(
-        eventRuleOptions(
-          command.option("--fields <file>", FIELDS).option("--name <name>", "label shown in lists"),
-        ).option(
-          "--app-events",
-          "read events as the operator says for the app, not by rules of this connection",
-        ),
+        verifyOption(
+          eventRuleOptions(
+            command.option("--fields <file>", FIELDS).option("--name <name>", "label shown in lists"),
+          ),
+        )
+          .option(
+            "--app-events",
+            "read events as the operator says for the app, not by rules of this connection",
+          )
+          .option("--app-verify", "verify requests as the operator says for the app, and not more strictly"),
       ),
     async bodyOf(options) {
-      const { fields: file, appEvents = false } = options;
+      const { fields: file, appEvents = false, appVerify = false } = options;
       if (appEvents && eventRulesOf(options)) {
         throw new UsageError("--app-events: goes without --event-name, --event and --challenge");
       }
+      if (appVerify && options.verify !== undefined) {
+        throw new UsageError("--app-verify: goes without --verify");
+      }
       return {
-        ...bodyOf(options),
+        ...(await bodyOf(options)),
         ...(appEvents && { events: null }),
+        ...(appVerify && { verify: null }),
         ...(file !== undefined && { fields: await readFields(file) }),
       };
     },
@@ -120,11 +131,15 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
 const readFields = async (file: string) =>
   (await readObjectFile(file, "fields by name")) as Record<string, string>;
 
-const bodyOf = (options: FieldOptions) => {
-  const { name } = options;
+async function bodyOf(options: FieldOptions) {
+  const { name, verify } = options;
   const events = eventRulesOf(options);
-  return { ...(name !== undefined && { name }), ...(events && { events }) };
-};
+  return {
+    ...(name !== undefined && { name }),
+    ...(events && { events }),
+    ...(verify !== undefined && { verify: await readObjectFile(verify, "a preset or a rule, and secrets") }),
+  };
+}
 
 function consentCommands(connection: Command, tools: RemoteTools): void {
   remoteAction<{ name?: string; json?: boolean }>(

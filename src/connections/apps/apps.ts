@@ -7,6 +7,7 @@ import { type App, type AppEventRules, Apps, Connections, type TokenAuth } from 
 import type { Stores } from "../../platform.ts";
 import { appInRouting, checkEventRules } from "../app-events.ts";
 import { APP_SLUG, type AppView } from "../schema.ts";
+import { presentSettings, sealAppVerify } from "../verify.ts";
 
 /** What an operator registers of an app. */
 export interface AppSettings {
@@ -24,6 +25,8 @@ export interface AppSettings {
   authorizeParams?: Record<string, string> | undefined;
   /** How the events that it sends are read. */
   events?: AppEventRules | undefined;
+  /** How the requests are verified that bring them: `VerifySettings`. */
+  verify?: unknown;
 }
 
 /** What the flow itself sets (RFC 6749, RFC 7636). */
@@ -41,6 +44,7 @@ const MAX_PARAMS = 20;
 export async function setApp({ mongo, secrets, clock, routing }: Stores, settings: AppSettings) {
   const app = checked(settings);
   const { slug, clientSecret } = settings;
+  const verify = settings.verify === undefined ? null : sealAppVerify({ secrets }, settings.verify);
   const isNew = (await Apps(mongo).exists({ _id: slug })) === null;
   if (isNew && (await Apps(mongo).estimatedDocumentCount()) >= LIMITS.apps.value) {
     throw new AppError("limit-reached", `there are ${LIMITS.apps.value} apps already`);
@@ -49,14 +53,15 @@ export async function setApp({ mongo, secrets, clock, routing }: Stores, setting
   const client_secret = clientSecret === undefined ? null : secrets.seal(clientSecret);
   await Apps(mongo).updateOne(
     { _id: slug },
-    { $set: { ...app, client_secret, updated_at: now }, $setOnInsert: { created_at: now } },
+    { $set: { ...app, client_secret, verify, updated_at: now }, $setOnInsert: { created_at: now } },
     { upsert: true },
   );
   await routing.invalidate([appInRouting(slug)]);
-  return { slug, ...app, has_client_secret: client_secret !== null };
+  const shown = presentSettings({ secrets }, { verify });
+  return { slug, ...app, verify: shown, has_client_secret: client_secret !== null };
 }
 
-type Checked = Omit<App, "_id" | "client_secret" | "created_at" | "updated_at">;
+type Checked = Omit<App, "_id" | "client_secret" | "verify" | "created_at" | "updated_at">;
 
 function checked(settings: AppSettings): Checked {
   const { slug, name = slug, clientId, clientSecret, tokenAuth, scopes = "", issuer } = settings;
@@ -104,16 +109,17 @@ function checkedParams(params: Record<string, string>): App["authorize_params"] 
 }
 
 /** Returns the apps that accounts can connect, by name, without anything that is the operator's. */
-export async function listApps({ mongo }: Stores): Promise<AppView[]> {
+export async function listApps({ mongo, secrets }: Stores): Promise<AppView[]> {
   const apps = await Apps(mongo)
-    .find({}, { name: 1, scopes: 1, events: 1 })
+    .find({}, { name: 1, scopes: 1, events: 1, verify: 1 })
     .sort({ _id: 1 })
     .limit(LIMITS.apps.value)
     .lean();
   return apps
-    .map(({ _id, name, scopes, events }) => ({
+    .map(({ _id, name, scopes, events, verify }) => ({
       ...{ slug: _id, name, scopes: scopes.split(" ").filter(Boolean) },
       events: events ?? null,
+      verify: presentSettings({ secrets }, { verify: verify ?? null }),
     }))
     .sort((a, b) => a.name.localeCompare(b.name));
 }

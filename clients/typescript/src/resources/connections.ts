@@ -53,7 +53,12 @@ export class Connections {
     return this.#connection.send("post", "/connections/{id}/rotate_endpoint", { params: { id } }, options);
   }
 
-  /** Renames it, or replaces its fields, or how its app's events are read. */
+  /** Which requests at its endpoint were not verified: counts by reason, and the last of them. */
+  rejections(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/connections/{id}/rejections", { params: { id } }, options);
+  }
+
+  /** Renames it, or replaces its fields, or how its app's events are read and verified. */
   update(id: string, body: BodyOf<"/connections/{id}", "put">, options?: CallOptions) {
     return this.#connection.send("put", "/connections/{id}", { params: { id }, body }, options);
   }
