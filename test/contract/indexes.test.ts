@@ -249,7 +249,8 @@ describe("queries of the whole system", () => {
       },
       { what: "an issue" },
     );
-    for (const query of [{}, { state: "open" }]) await issues({ listener_id, ...query });
+    await issues({ listener_id });
+    await issues({ listener_id, state: "open" });
     const filters: Record<string, string>[] = [{}, { state: "delivered" }, { since: "1" }, { status: "5xx" }];
     for (const query of filters) {
       await api.expect(200, "GET", "/deliveries", { query: { issue_id, ...query } });

@@ -124,7 +124,7 @@ describe("a component whose author verifies", () => {
   it("counts only those of the owner as given, by whose places they are kept", () => {
     const props = by(github);
     const asked = { secrets: ["b"] };
-    const stored = prepareVerify({ props, values: { token: "a" }, asked, before: null });
+    const stored = prepareVerify({ props, values: { token: "a" }, asked, before: null, active: true });
     const secrets = {
       open: (text: string) => text,
       seal: (text: string) => text,
@@ -135,7 +135,13 @@ describe("a component whose author verifies", () => {
       secrets_given: 1,
     });
     const next = { secrets: [0, "c"] };
-    const rotated = prepareVerify({ props, values: { token: "a" }, asked: next, before: stored });
+    const rotated = prepareVerify({
+      props,
+      values: { token: "a" },
+      asked: next,
+      before: stored,
+      active: true,
+    });
     expect(rotated?.secrets).to.deep.equal(["a", "b", "c"]);
   });
 
