@@ -142,7 +142,7 @@ describe("the gallery of the dashboard", () => {
     const cards = page.getByRole("main").getByRole("listitem").getByRole("heading");
     await tab.open("/gallery?q=slack");
     await page.getByRole("link", { name: "Slack message" }).waitFor();
-    expect(await cards.allTextContents()).to.deep.equal(["Slack message"]);
+    expect(await cards.allTextContents()).to.deep.equal(["Slack events", "Slack message"]);
     await tab.open("/gallery?account=none&type=action");
     await page.getByRole("link", { name: "HTTP request" }).waitFor();
     expect(await cards.allTextContents()).to.deep.equal(["HTTP request"]);

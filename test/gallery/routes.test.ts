@@ -39,7 +39,7 @@ describe("GET /gallery", () => {
 
   it("is narrowed by a text, a category, what an account needs, and the type", async () => {
     expect(await keys({ q: "JSON FEEDS" })).to.deep.equal(["headwater-feed"]);
-    expect(await keys({ q: "slack" })).to.deep.equal(["headwater-slack-message"]);
+    expect(await keys({ q: "slack" })).to.deep.equal(["headwater-slack-events", "headwater-slack-message"]);
     expect(await keys({ category: "payments" })).to.deep.equal(["headwater-stripe-events"]);
     expect(await keys({ type: "action", account: "none" })).to.deep.equal(["headwater-http-request"]);
     expect(await keys({ q: "nothing like this" })).to.deep.equal([]);

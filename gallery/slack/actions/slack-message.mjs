@@ -1,4 +1,5 @@
 import { jsonOf, ResponseError, send } from "../../lib/http.mjs";
+import { cut } from "../../lib/text.mjs";
 
 /** Slack's own bound for the text of a message. */
 const MAX_TEXT = 40_000;
@@ -6,7 +7,7 @@ const MAX_TEXT = 40_000;
 export default {
   key: "headwater-slack-message",
   name: "Slack message",
-  version: "1.0.0",
+  version: "1.0.1",
   type: "action",
   description: "Sends a message to a Slack channel for each event.",
   props: {
@@ -52,8 +53,7 @@ export default {
   },
   methods: {
     message() {
-      const text = this.text.length > MAX_TEXT ? `${this.text.slice(0, MAX_TEXT - 1)}…` : this.text;
-      return { text, ...(this.blocks && { blocks: this.blocks }) };
+      return { text: cut(this.text, MAX_TEXT), ...(this.blocks && { blocks: this.blocks }) };
     },
     async post(url, message, headers = {}) {
       return send(url, {
