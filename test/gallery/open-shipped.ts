@@ -89,20 +89,21 @@ export async function openSource(
   };
 }
 
-/** Runs an action of the gallery once in a real sandbox, with its templates filled in. */
+/** Runs an action of the gallery once in a real sandbox, with its templates filled in and the db that a run before returned. */
 export async function runAction(
   sandboxes: Sandboxes,
   key: string,
   configured: Record<string, unknown>,
   event: unknown,
-): Promise<Pick<CallResult, "emits"> & { failed: string | null }> {
+  db: CallResult["db"] = {},
+): Promise<Pick<CallResult, "emits" | "db"> & { failed: string | null }> {
   const component = await shipped(key);
   const { props } = component.description;
   const context = { id: "dlv_0CjBAEdF3kWq9RtZ", event_id: "1-0" };
   const stored = actionPropsFor(props, configureActionProps(props, configured), { event, context });
   const values = propValuesForRun(props, stored, { endpointUrl: null });
   const result = await sandboxes.call(`${key}:test`, await bundleOf(component), {
-    ...{ call: "action", event: { event, context }, props: values, db: {} },
+    ...{ call: "action", event: { event, context }, props: values, db: db ?? {} },
   });
-  return { emits: result.emits, failed: result.error?.message ?? null };
+  return { emits: result.emits, db: result.db, failed: result.error?.message ?? null };
 }

@@ -9,13 +9,14 @@ export interface Vendor<Hook> {
   close(): Promise<void>;
 }
 
-const json = (status: number, body?: unknown): Reply => ({
+export const json = (status: number, body?: unknown): Reply => ({
   status,
   headers: { "content-type": "application/json" },
   ...(body !== undefined && { body: JSON.stringify(body) }),
 });
 
-async function start<Hook>(
+/** Starts an imitation that responds as it is told. */
+export async function startVendor<Hook>(
   hooks: Hook[],
   respond: (request: Received, receiver: Receiver) => Reply,
 ): Promise<Vendor<Hook>> {
@@ -39,7 +40,7 @@ export interface GithubHook {
 export function startGithub(token: string): Promise<Vendor<GithubHook>> {
   const hooks: GithubHook[] = [];
   const shown = ({ config, ...hook }: GithubHook) => ({ ...hook, config: { ...config, secret: "********" } });
-  return start(hooks, ({ method, path, headers, raw }) => {
+  return startVendor(hooks, ({ method, path, headers, raw }) => {
     if (headers.authorization !== `Bearer ${token}`) return json(401, { message: "Bad credentials" });
     if (path.startsWith("/user/repos?")) {
       return json(200, path.includes("page=1") ? [{ full_name: "octo-org/octo-repo" }] : []);
@@ -72,7 +73,7 @@ export interface StripeEndpoint {
 /** `/v1/webhook_endpoints` of docs.stripe.com/api/webhook_endpoints. It shows a secret once. */
 export function startStripe(key: string): Promise<Vendor<StripeEndpoint>> {
   const hooks: StripeEndpoint[] = [];
-  return start(hooks, ({ method, path, headers, raw }) => {
+  return startVendor(hooks, ({ method, path, headers, raw }) => {
     if (headers.authorization !== `Bearer ${key}`)
       return json(401, { error: { message: "Invalid API Key provided" } });
     const named = /^\/v1\/webhook_endpoints(?:\/(\w+))?(?:\?.*)?$/.exec(path);
@@ -105,7 +106,7 @@ export interface TelegramHook {
 /** `setWebhook`, `deleteWebhook` and `getWebhookInfo` of core.telegram.org/bots/api. A bot has one webhook. */
 export function startTelegram(token: string): Promise<Vendor<TelegramHook>> {
   const hooks: TelegramHook[] = [{ url: "" }];
-  return start(hooks, ({ path, raw }) => {
+  return startVendor(hooks, ({ path, raw }) => {
     const [, given, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
     if (given !== token) return json(401, { ok: false, error_code: 401, description: "Unauthorized" });
     if (method === "getWebhookInfo") return json(200, { ok: true, result: { url: hooks[0]?.url } });
