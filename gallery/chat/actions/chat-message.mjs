@@ -1,5 +1,5 @@
 import { ResponseError, send } from "../../lib/http.mjs";
-import { cut } from "../../lib/text.mjs";
+import { cut, cutToBytes } from "../../lib/text.mjs";
 import { waitAsAsked } from "../../lib/wait-as-asked.mjs";
 
 /** How each of them takes a message, within its own bounds. */
@@ -23,6 +23,7 @@ const KINDS = {
   },
   teams: {
     label: "Microsoft Teams",
+    // Of the 28 KB of a whole message.
     message: ({ text, name }) => adaptiveCard(cutToBytes(text, 24 * 1024), name),
   },
 };
@@ -97,17 +98,6 @@ function withWait(url) {
 
 /** A blank of no width keeps a name from being one that is called. */
 const withoutMentions = text => text.replace(/@(?=(channel|all|here)\b)/gi, "@\u200b");
-
-/** Teams rejects a message of more than 28 KB. */
-function cutToBytes(text, most) {
-  let shown = text;
-  for (let bytes = sizeOf(shown); bytes > most; bytes = sizeOf(shown)) {
-    shown = cut(shown, Math.floor((shown.length * most) / bytes) - 1);
-  }
-  return shown;
-}
-
-const sizeOf = text => Buffer.byteLength(JSON.stringify(text));
 
 const adaptiveCard = (text, title) => ({
   type: "message",
