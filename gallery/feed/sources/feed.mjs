@@ -1,3 +1,4 @@
+import { emitInOrder, newestOf } from "../../lib/emit-in-order.mjs";
 import { send, withoutSecrets } from "../../lib/http.mjs";
 import { firstOf, shortHash } from "../../lib/identity.mjs";
 import { readFeed } from "../read-feed.mjs";
@@ -15,7 +16,7 @@ const headers = {
 export default {
   key: "headwater-feed",
   name: "New entry in a feed",
-  version: "1.0.0",
+  version: "1.0.1",
   type: "source",
   description: "Emits each new entry of RSS, Atom and JSON feeds once.",
   dedupe: "unique",
@@ -87,28 +88,23 @@ export default {
         .slice(0, MAX_ENTRIES)
         .map(entry => ({ entry, name: shortHash(`${url} ${entry.id}`) }));
       const fresh = oldestFirst(entries.filter(({ name }) => !known.has(name)));
-      const emitted = [];
-      const remember = (names, tags) => {
-        states[shortHash(url)] = { ...tags, seen: firstOf([...names, ...known], REMEMBERED) };
-      };
-      try {
-        const isFirst = before?.seen === undefined;
-        for (const { entry, name } of isFirst
-          ? fresh.slice(Math.max(0, fresh.length - this.backfill))
-          : fresh) {
+      const isFirst = before?.seen === undefined;
+      emitInOrder(isFirst ? newestOf(fresh, this.backfill) : fresh, {
+        emit: ({ entry, name }) => {
           if (this.isWanted(entry))
             this.emitEntry({ feed: { title: feed.title, url: withoutSecrets(url) }, ...entry }, name);
-          emitted.push(name);
-        }
-      } catch (error) {
-        // The rest is new at the next look, for which the feed must not count as unchanged.
-        remember(emitted, {});
-        throw error;
-      }
-      const names = entries.map(({ name }) => name);
-      remember(names, {
-        etag: response.headers.get("etag"),
-        modified: response.headers.get("last-modified"),
+        },
+        remember: (emitted, isAll) => {
+          const names = (isAll ? entries : emitted).map(({ name }) => name);
+          states[shortHash(url)] = {
+            // Of a feed that was not read whole, the rest is new at the next look: it must not count as unchanged.
+            ...(isAll && {
+              etag: response.headers.get("etag"),
+              modified: response.headers.get("last-modified"),
+            }),
+            seen: firstOf([...names, ...known], REMEMBERED),
+          };
+        },
       });
     },
     isWanted({ title, text }) {

@@ -1,3 +1,4 @@
+import { emitInOrder, newestOf } from "../../lib/emit-in-order.mjs";
 import { heedingWaits, jsonOf, send, withoutSecrets } from "../../lib/http.mjs";
 import { firstOf, shortHash } from "../../lib/identity.mjs";
 import { asText, filled, valueAt } from "../../lib/paths.mjs";
@@ -11,7 +12,7 @@ const PARAMETERS = { cursor: "cursor", number: "page", offset: "offset" };
 export default {
   key: "headwater-http-poll",
   name: "New items of a JSON API",
-  version: "1.0.0",
+  version: "1.0.1",
   type: "source",
   description: "Asks a JSON API again and again, and emits the items of its list that are new.",
   dedupe: "unique",
@@ -159,18 +160,14 @@ export default {
         );
       }
       const fresh = this.oldestFirst(items.filter(({ name }) => !known.has(name)));
-      const emitted = [];
-      try {
-        for (const item of seen ? fresh : fresh.slice(Math.max(0, fresh.length - this.backfill))) {
-          this.emitItem(item);
-          emitted.push(item.name);
-        }
-      } catch (error) {
-        if (seen) this.db.set("seen", firstOf([...emitted, ...known], REMEMBERED));
-        throw error;
-      }
-      this.db.set("seen", firstOf([...items.map(({ name }) => name), ...known], REMEMBERED));
-      if (this.sinceParameter) this.db.set("newest_ms", this.newestOf(items));
+      emitInOrder(seen ? fresh : newestOf(fresh, this.backfill), {
+        emit: item => this.emitItem(item),
+        remember: (emitted, isAll) => {
+          const names = (isAll ? items : emitted).map(({ name }) => name);
+          if (isAll || seen) this.db.set("seen", firstOf([...names, ...known], REMEMBERED));
+        },
+      });
+      if (this.sinceParameter) this.db.set("newest_ms", this.latestOf(items));
       const isGone = isCut && seen && !(this.sinceParameter && this.order === "oldest");
       if (isGone)
         throw new Error(
@@ -178,7 +175,7 @@ export default {
         );
     },
     /** Not later than now: behind an item with a time of the future, everything else would be missed. */
-    newestOf(items) {
+    latestOf(items) {
       const before = this.db.get("newest_ms") ?? Date.now();
       return Math.max(before, ...items.map(({ ms }) => Math.min(ms ?? 0, Date.now())));
     },

@@ -29,7 +29,7 @@ describe("headwater gallery", () => {
 
   it("lists the cards, by text, category, account and type", async () => {
     expect(await printed("gallery", "list")).to.match(
-      /^headwater-feed +source +1\.0\.0 +no account +Emits each new entry/m,
+      /^headwater-feed +source +1\.0\.1 +no account +Emits each new entry/m,
     );
     const { components } = await json(
       "gallery",
