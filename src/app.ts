@@ -28,6 +28,7 @@ import { actionRoutes } from "./destinations/action/routes.ts";
 import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { galleryRoutes } from "./gallery/routes.ts";
+import { KeyGate } from "./http/authorize.ts";
 import { trustProxy } from "./http/client-address.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -151,21 +152,30 @@ const others = (platform: Platform): Middleware =>
 function api(platform: Platform, { checkResponses = false }: { checkResponses?: boolean }): Middleware {
   const { config, redis, keys, secrets } = platform;
   const { perSecond, burst } = config.rateLimit;
-  const router = createRouter(routes, {
-    deps: platform,
-    prefix: API_PREFIX,
+  const gate = new KeyGate({
     authenticate: openAuthenticate(platform),
     clock: platform.clock,
     isKey: isApiKey,
     readSession: ctx => readSession(platform, ctx),
-    maxBodyBytes: LIMITS.apiBodyBytes.value,
+    rateLimit:
+      perSecond > 0
+        ? rateLimit(
+            createKeyRateLimiter(redis, {
+              keyPrefix: keys.rateLimit(),
+              points: perSecond,
+              durationS: 1,
+              burst,
+            }),
+          )
+        : undefined,
+  });
+  const router = createRouter(routes, {
+    deps: platform,
     checkResponses,
     recordChange: change => recordChange(platform, change),
-    ...(perSecond > 0 && {
-      rateLimit: rateLimit(
-        createKeyRateLimiter(redis, { keyPrefix: keys.rateLimit(), points: perSecond, durationS: 1, burst }),
-      ),
-    }),
+    prefix: API_PREFIX,
+    gate,
+    maxBodyBytes: LIMITS.apiBodyBytes.value,
     idempotency: createIdempotency({
       redis,
       keyOf: identity => `${keys.idempotency()}:${identity}`,

@@ -155,10 +155,12 @@ export class KeyGate {
   /**
    * Returns the caller of a request. Throws `unauthenticated` if its key is missing, malformed, unknown or revoked, or its
    * session has ended; `forbidden` if another site's page uses the session; and `rate-limited` for too many requests of a
-   * key or a session, or too many unknown ones from an address. `isCounted`: whether the request counts for its key.
+   * key or a session, or too many unknown ones from an address. `isCounted`: whether the request counts for its key;
+   * `byKey`: no session suffices.
    */
-  async caller(ctx: Context, { isCounted = true }: { isCounted?: boolean } = {}): Promise<Caller> {
-    const session = ctx.get("authorization") === "" ? this.#options.readSession?.(ctx) : undefined;
+  async caller(ctx: Context, { isCounted = true, byKey = false } = {}): Promise<Caller> {
+    const usesSession = !byKey && ctx.get("authorization") === "";
+    const session = usesSession ? this.#options.readSession?.(ctx) : undefined;
     if (session !== undefined)
       return await this.#callerOf(ctx, { ...ofSession, credential: session, isCounted });
     const apiKey = readKey(ctx);

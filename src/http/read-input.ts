@@ -1,4 +1,3 @@
-import type { Context } from "koa";
 import { Type } from "typebox";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
 import { openPer } from "../lib/lazy.ts";
@@ -11,7 +10,7 @@ import {
   readPage,
   responseFields,
 } from "./common-parameters.ts";
-import type { ReadBody } from "./json-body.ts";
+import type { JsonBody } from "./json-body.ts";
 import type { AnyRoute } from "./route.ts";
 import { type Check, type Coerce, compileCheck, compileCoerce } from "./validate.ts";
 
@@ -29,7 +28,15 @@ export interface Input {
   located: (error: unknown) => unknown;
 }
 
-export type ReadInput = (ctx: Context, params: Record<string, string>) => Promise<Input>;
+/** What a caller sent, unchecked. */
+export interface Sent {
+  params: Record<string, string>;
+  queryString: string;
+  /** Is called once the path and its parameters may exist. */
+  readBody: () => Promise<JsonBody>;
+}
+
+export type ReadInput = (sent: Sent) => Promise<Input>;
 
 const closed = (schema: object): object => ({ ...schema, additionalProperties: false });
 
@@ -141,14 +148,14 @@ const checksOf = openPer((route: AnyRoute): Checks => {
 });
 
 /** Returns a reader of a route's input, which throws one `invalid` that lists every wrong parameter and field. */
-export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
+export function compileInput(route: AnyRoute): ReadInput {
   const known = responseFields(route.response);
   const { coerce, checkQuery, checkBody, checkPath } = checksOf(route);
 
-  return async (ctx, params) => {
+  return async ({ params, queryString, readBody }) => {
     checkParams(params, checkPath, route);
-    const { given, errors } = readQueryString(ctx.querystring);
-    const { fields, text: bodyText } = await readBody(ctx);
+    const { given, errors } = readQueryString(queryString);
+    const { fields, text: bodyText } = await readBody();
     const { query, body, located } = separateParameters(given, fields, coerce);
     const found = checkQuery(query);
     const strings = stringsOf(query);

@@ -3,61 +3,26 @@ import type { Context, Middleware } from "koa";
 import { requestTurns } from "../fairness/turns.ts";
 import { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import {
-  type Authenticate,
-  KeyGate,
-  loadResource,
-  requireKeyAccess,
-  type Scope,
-  scopeOf,
-  seesSecrets,
-} from "./authorize.ts";
+import { type KeyGate, requireKeyAccess } from "./authorize.ts";
 import { BodyShares } from "./body-shares.ts";
-import { type RecordChange, RequestChange } from "./changes.ts";
+import { authorizeFor, type HandleOptions } from "./handle-request.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { createReadBody, type ReadBody } from "./json-body.ts";
-import { checkIfMatch, setEtag } from "./preconditions.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import { setEtag } from "./preconditions.ts";
 import { compileInput, type Input, type ReadInput } from "./read-input.ts";
 import { requestState } from "./request-log.ts";
 import type { AnyRoute, Caller } from "./route.ts";
-import { responseCheck, sendResponse } from "./send-response.ts";
+import { sendResponse } from "./send-response.ts";
 
-export interface RouterOptions<Deps> {
-  deps: Deps;
+export interface RouterOptions<Deps> extends HandleOptions<Deps> {
   /** Path prefix of all routes, such as `/v1`. */
   prefix: string;
-  authenticate: Authenticate;
-  /** When keys end is compared with it; the machine's clock by default. */
-  clock?: () => number;
-  /** Returns false for a text that can't be an API key; any text may be one by default. */
-  isKey?: (text: string) => boolean;
-  /** Returns the token of the request's session, if it has one; by default no request has. Throws `forbidden`. */
-  readSession?: (ctx: Context) => string | undefined;
+  /** Finds the callers of requests. */
+  gate: KeyGate;
   /** 1 MB by default. */
   maxBodyBytes?: number;
-  /** For tests: a response that does not match its declaration becomes a 500. */
-  checkResponses?: boolean;
-  /** Counts a request of an API key; throws `rate-limited` if it exceeds the limit. */
-  rateLimit?: RateLimit;
   /** Serves `Idempotency-Key` on POST. */
   idempotency?: Idempotency;
-  /** Writes what requests have changed to the audit log, before they are responded to. */
-  recordChange?: RecordChange;
-}
-
-/** What all routes of a router share. */
-interface Shared {
-  gate: KeyGate;
-  bodies: BodyShares;
-}
-
-const NO_ACCOUNTS: Scope = { owner: "", owners: [], barred: [] };
-
-/** Throws on a public route, which has no caller: a handler that needs one has declared the wrong access. */
-function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
-  if (!caller) throw new Error(`${route.id} is public and has no caller`);
-  return caller;
 }
 
 /**
@@ -67,63 +32,27 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
 function serve<Deps>(
   route: AnyRoute<Deps>,
   options: RouterOptions<Deps>,
-  { readBody, read, gate, bodies }: Shared & { readBody: ReadBody; read: AnyRoute<Deps> | undefined },
+  { readBody, read, bodies }: { readBody: ReadBody; read: AnyRoute<Deps> | undefined; bodies: BodyShares },
 ) {
   // At its first request: to compile the checks of all routes takes half a second of CPU time at each start.
   let readInput: ReadInput | undefined;
-  const check = options.checkResponses ? responseCheck(route.id, route.response) : undefined;
+  const authorize = authorizeFor(route, options);
 
   const respond = async (ctx: Context, input: Input, caller: Caller | undefined) => {
-    const { requestId, log } = requestState(ctx);
-    const scope = caller ? scopeOf(route, caller, input) : NO_ACCOUNTS;
-    if (route.access.kind === "operator")
-      await route.access.check(options.deps, callerOf(caller, route).userId);
-    const resource = await loadResource(route, options.deps, input.params, scope);
-    checkIfMatch(ctx, route, resource);
-    const { params, query, body, bodyText, page } = input;
-    const change = new RequestChange(route, scope.owner, caller);
-    const call = (called: AnyRoute<Deps>, named: { params: Input["params"]; resource: unknown }) =>
-      called.handler({
-        deps: options.deps,
-        query,
-        body,
-        bodyText,
-        owner: scope.owner,
-        owners: scope.owners,
-        ...named,
-        seesSecrets: ownerId => caller !== undefined && seesSecrets(caller, ownerId),
-        page,
-        changes: note => change.note(note),
-        ctx,
-        requestId,
-        log,
-        get caller() {
-          return callerOf(caller, called);
-        },
-      });
-    const handle = async () => {
-      ctx.status = route.response.status;
-      const result = await call(route, { params, resource });
-      const made = change.made(ctx, { input, resource, result });
-      if (made) await options.recordChange?.(made);
-      check?.(result);
-      setEtag(ctx, route, result);
-      sendResponse(ctx, route.response, result, input);
+    const allowed = await authorize({ ctx, input, caller });
+    const send = (shown: AnyRoute<Deps>, result: unknown) => {
+      setEtag(ctx, shown, result);
+      sendResponse(ctx, shown.response, result, input);
     };
-    const reread =
-      read &&
-      (async (id: string) => {
-        const found = await loadResource(read, options.deps, { id }, scope);
-        const result = await call(read, { params: { id }, resource: found });
-        setEtag(ctx, read, result);
-        sendResponse(ctx, read.response, result, input);
-      });
+    const handle = async () => send(route, await allowed.handle());
+    const reread = read && (async (id: string) => send(read, await allowed.read(read, id)));
     if (!options.idempotency || !caller || route.method !== "POST") return handle();
+    const { params, query, bodyText } = input;
     await options.idempotency(
       ctx,
       {
         keyId: caller.keyId,
-        ownerId: scope.owner,
+        ownerId: allowed.owner,
         routeId: route.id,
         request: { params, query, bodyText },
         reread,
@@ -150,14 +79,18 @@ function serve<Deps>(
     ctx.set("Cache-Control", "no-store");
     let caller: Caller | undefined;
     if (route.access.kind !== "public") {
-      caller = await gate.caller(ctx, { isCounted: route.ownBounds === undefined });
+      caller = await options.gate.caller(ctx, { isCounted: route.ownBounds === undefined });
       state.userId = caller.userId;
       requireKeyAccess(route, caller, ctx.params);
     }
-    readInput ??= compileInput(route, readBody);
+    readInput ??= compileInput(route);
     const release = route.maxBodyBytes && caller && (await openBody(ctx, caller.userId, route.maxBodyBytes));
     try {
-      const input = await readInput(ctx, { ...ctx.params });
+      const input = await readInput({
+        params: { ...ctx.params },
+        queryString: ctx.querystring,
+        readBody: () => readBody(ctx),
+      });
       await respond(ctx, input, caller).catch(error => {
         throw input.located(error);
       });
@@ -219,9 +152,7 @@ export function createRouter<Deps>(
 ): Middleware {
   const router = new Router({ sensitive: true });
   const maxBodyBytes = options.maxBodyBytes ?? 1024 * 1024;
-  const { authenticate, clock = Date.now, isKey = () => true, readSession, rateLimit } = options;
-  const gate = new KeyGate({ authenticate, clock, isKey, readSession, rateLimit });
-  const shared = { gate, bodies: new BodyShares() };
+  const bodies = new BodyShares();
   const declared = new Set<string>();
   // Paths without parameters come first, so that the order of the list does not matter.
   for (const route of [...routes].sort((a, b) => parameterCount(a) - parameterCount(b))) {
@@ -232,7 +163,7 @@ export function createRouter<Deps>(
     // What reads one resource that this route creates.
     const read = routes.find(({ method, path }) => method === "GET" && path === `${route.path}/{id}`);
     const readBody = readBodyOf(route, maxBodyBytes);
-    const handler = serve(route, options, { readBody, read, ...shared });
+    const handler = serve(route, options, { readBody, read, bodies });
     const paths = [route.path, ...shortPath(route, routes)].flatMap(path => patterns(options.prefix, path));
     router.register(paths, [route.method], handler);
   }

@@ -59,34 +59,52 @@ function sendJson(ctx: Context, value: object): void {
   ctx.type = "json";
 }
 
-/** Sends a handler's result in its envelope (docs/rest-api.md#resources), with the fields that `filter` selects. */
-export function sendResponse(
-  ctx: Context,
+/** What was asked of a response: which fields, and which page. */
+interface Selected {
+  filter: FieldFilter;
+  page: PageRequest;
+}
+
+/**
+ * Returns a handler's result in its envelope (docs/rest-api.md#resources), with the fields that `filter` selects; null for a
+ * response that has none.
+ */
+export function envelopeOf(
   response: ResponseSpec,
   result: unknown,
-  { filter, page: requested }: { filter: FieldFilter; page: PageRequest },
-): void {
+  { filter, page: requested }: Selected,
+): object | null {
   const filtered = (value: unknown) => filterFields(value, filter);
   switch (response.kind) {
     case "data":
-      sendJson(ctx, { data: filtered(result) });
-      return;
+      return { data: filtered(result) };
+    case "accepted":
+      return response.schema ? { data: filtered(result) } : null;
     case "list":
     case "page": {
       const page = mapPage(result as Page<unknown>, filtered);
       const cursor = response.kind === "page" ? response.cursor : undefined;
-      sendJson(ctx, requested === WHOLE_LIST ? { data: page.rows } : pageEnvelope(page, cursor));
-      return;
+      return requested === WHOLE_LIST ? { data: page.rows } : pageEnvelope(page, cursor);
     }
     case "stream":
-      ctx.body = result;
-      ctx.type = response.contentType;
-      return;
-    case "accepted":
-      if (response.schema) sendJson(ctx, { data: filtered(result) });
-      else sendEmptyBody(ctx);
-      return;
     case "empty":
-      sendEmptyBody(ctx);
+      return null;
   }
+}
+
+/** Sends a handler's result: as a stream, in its envelope, or nothing. */
+export function sendResponse(
+  ctx: Context,
+  response: ResponseSpec,
+  result: unknown,
+  selected: Selected,
+): void {
+  if (response.kind === "stream") {
+    ctx.body = result;
+    ctx.type = response.contentType;
+    return;
+  }
+  const envelope = envelopeOf(response, result, selected);
+  if (envelope === null) sendEmptyBody(ctx);
+  else sendJson(ctx, envelope);
 }

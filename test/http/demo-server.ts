@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import Koa from "koa";
 import { pino } from "pino";
 import { Type } from "typebox";
+import { KeyGate, type KeyGateOptions } from "../../src/http/authorize.ts";
 import { respondError } from "../../src/http/problem.ts";
 import { requestLog } from "../../src/http/request-log.ts";
 import {
@@ -281,7 +282,10 @@ function exchange(
 
 /** Starts a real server on a free port with the demo routes under `/v1`; `above` is a middleware before the router. */
 export async function startDemo(
-  options: Partial<RouterOptions<Deps>> & { routes?: AnyRoute<Deps>[]; above?: Koa.Middleware } = {},
+  options: Partial<RouterOptions<Deps> & KeyGateOptions> & {
+    routes?: AnyRoute<Deps>[];
+    above?: Koa.Middleware;
+  } = {},
 ): Promise<DemoServer> {
   const lines: Record<string, unknown>[] = [];
   const sink = new Writable({
@@ -291,7 +295,14 @@ export async function startDemo(
     },
   });
   const deps: Deps = { things: THINGS, calls: [] };
-  const { routes = demoRoutes, above, ...rest } = options;
+  const { routes = demoRoutes, above, authenticate, isKey, readSession, rateLimit, ...rest } = options;
+  const gate = new KeyGate({
+    authenticate:
+      authenticate ?? (async key => (Object.hasOwn(CALLERS, key) ? (CALLERS[key] ?? null) : null)),
+    isKey: isKey ?? (() => true),
+    readSession,
+    rateLimit,
+  });
   const app = new Koa();
   app.use(requestLog(pino({ base: null }, sink)));
   app.use(respondError());
@@ -300,7 +311,7 @@ export async function startDemo(
     createRouter(routes, {
       deps,
       prefix: "/v1",
-      authenticate: async key => (Object.hasOwn(CALLERS, key) ? (CALLERS[key] ?? null) : null),
+      gate,
       ...rest,
     }),
   );

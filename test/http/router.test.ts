@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { KeyGate } from "../../src/http/authorize.ts";
 import { empty, routeFor } from "../../src/http/route.ts";
 import { createRouter } from "../../src/http/router.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
@@ -144,7 +145,7 @@ describe("http/router", () => {
       createRouter(routes, {
         deps: { things: [], calls: [] },
         prefix: "/v1",
-        authenticate: async () => null,
+        gate: new KeyGate({ authenticate: async () => null, isKey: () => true, rateLimit: undefined }),
       });
     const route = routeFor<Deps>();
     const one = (path: string, id: string) =>

@@ -4,6 +4,7 @@ import Koa from "koa";
 import { destinationDeliveryRoutes } from "../../src/deliveries/listener-routes.ts";
 import { deliveryRoutes } from "../../src/deliveries/routes.ts";
 import { destinationRoutes } from "../../src/destinations/routes.ts";
+import { KeyGate } from "../../src/http/authorize.ts";
 import { respondError } from "../../src/http/problem.ts";
 import { requestLog } from "../../src/http/request-log.ts";
 import type { Caller } from "../../src/http/route.ts";
@@ -42,7 +43,11 @@ export async function openWebhookApi(platform: TestPlatform): Promise<Api> {
     createRouter([...webhookRoutes, ...destinationRoutes, ...deliveryRoutes, ...destinationDeliveryRoutes], {
       deps: platform,
       prefix: "/v1",
-      authenticate: async key => CALLERS[key] ?? null,
+      gate: new KeyGate({
+        authenticate: async key => CALLERS[key] ?? null,
+        isKey: () => true,
+        rateLimit: undefined,
+      }),
       checkResponses: true,
     }),
   );
