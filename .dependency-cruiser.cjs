@@ -57,6 +57,7 @@ const ORDER = [
   "search",
   "activity",
   "attention",
+  "mcp",
   "ingress",
   "alerts/send",
   "reconcile",
@@ -107,7 +108,7 @@ module.exports = {
         path: "^src/",
         pathNot: [
           `^src/(${INFRASTRUCTURE})/`,
-          "^src/(ingress|ops)/",
+          "^src/(ingress|mcp|ops)/",
           "(/|-)routes?\\.js$",
           "^src/(app|server)\\.js$",
           // `headwater dev` serves requests as the web process does.

@@ -29,8 +29,10 @@ import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { galleryRoutes } from "./gallery/routes.ts";
 import { KeyGate } from "./http/authorize.ts";
+import { createCallRoute } from "./http/call-route.ts";
 import { trustProxy } from "./http/client-address.ts";
 import { docsPage } from "./http/docs-page.ts";
+import type { HandleOptions } from "./http/handle-request.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openapiRoute } from "./http/openapi-route.ts";
 import { respondError } from "./http/problem.ts";
@@ -42,6 +44,7 @@ import { ingress, separateHosts } from "./ingress/ingress.ts";
 import { rejectionRoutes } from "./ingress/rejection-routes.ts";
 import { version } from "./lib/versions.ts";
 import { LIMITS } from "./limits/catalogue.ts";
+import { MCP_PATH, mcpServer } from "./mcp/endpoint.ts";
 import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
@@ -69,7 +72,8 @@ const SAVE_MS = 10 * 60_000;
 
 const API_PREFIX = "/v1";
 /** `/v1/` itself is a page. */
-const isApiPath = (path: string) => path.startsWith(`${API_PREFIX}/`) && path.length > API_PREFIX.length + 1;
+const isApiPath = (path: string) =>
+  path === MCP_PATH || (path.startsWith(`${API_PREFIX}/`) && path.length > API_PREFIX.length + 1);
 
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
@@ -169,10 +173,13 @@ function api(platform: Platform, { checkResponses = false }: { checkResponses?: 
           )
         : undefined,
   });
-  const router = createRouter(routes, {
+  const handling: HandleOptions<Platform> = {
     deps: platform,
     checkResponses,
     recordChange: change => recordChange(platform, change),
+  };
+  const router = createRouter(routes, {
+    ...handling,
     prefix: API_PREFIX,
     gate,
     maxBodyBytes: LIMITS.apiBodyBytes.value,
@@ -185,5 +192,8 @@ function api(platform: Platform, { checkResponses = false }: { checkResponses?: 
       bytesPerHour: async ownerId => (await limitsOf(platform, ownerId)).idempotencyBytesPerHour,
     }),
   });
-  return compose([helmet(), router]);
+  const agents = config.mcp
+    ? [mcpServer({ platform, gate, routes, callRoute: createCallRoute(handling) })]
+    : [];
+  return compose([helmet(), ...agents, router]);
 }

@@ -7,14 +7,15 @@ const SUMMARY_BYTES = LIMITS.summaryBytes.value;
 /** A longer number is left out: it has no shorter form that is the same number. */
 const NUMBER_CHARS = 64;
 
-interface Bounds {
+/** What is kept of each text, list and object, and how many levels of them. */
+export interface Bounds {
   string: number;
   entries: number;
   depth: number;
 }
 
 /** Stricter step by step until the text fits; the last bounds keep only the outermost shape. */
-const BOUNDS: Bounds[] = [
+const BOUNDS: readonly Bounds[] = [
   { string: 256, entries: 16, depth: 8 },
   { string: 96, entries: 8, depth: 6 },
   { string: 48, entries: 4, depth: 4 },
@@ -24,22 +25,25 @@ const BOUNDS: Bounds[] = [
 ];
 
 /**
- * Truncates a JSON text to at most `LIMITS.summaryBytes` without changing its outer shape: long texts and lists are
+ * Truncates a JSON text to at most `most` bytes, those of a summary by default, without changing its outer shape: long texts and lists are
  * shortened, deep parts emptied. It is not parsed, so what is left is as it was written. `truncated` is true if anything
  * was cut.
  */
-export function truncateJson(json: string): { json: string; truncated: boolean } {
-  if (fits(json)) return { json, truncated: false };
+export function truncateJson(
+  json: string,
+  most = SUMMARY_BYTES,
+  steps = BOUNDS,
+): { json: string; truncated: boolean } {
+  if (fits(json, most)) return { json, truncated: false };
   let shorter = json;
-  for (const bounds of BOUNDS) {
+  for (const bounds of steps) {
     shorter = new Cutter(shorter, bounds).cut();
-    if (fits(shorter)) return { json: shorter, truncated: true };
+    if (fits(shorter, most)) return { json: shorter, truncated: true };
   }
   return { json: '"…"', truncated: true };
 }
 
-const fits = (json: string): boolean =>
-  json.length <= SUMMARY_BYTES && Buffer.byteLength(json) <= SUMMARY_BYTES;
+const fits = (json: string, most: number): boolean => json.length <= most && Buffer.byteLength(json) <= most;
 
 /** Shortens a text without splitting a surrogate pair. */
 function shorten(text: string, length: number): string {

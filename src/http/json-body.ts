@@ -48,7 +48,7 @@ function parse(text: string): unknown {
 }
 
 /** Throws `invalid` for a body that no store can hold, or that could change a prototype where it is copied. */
-function checkShape(body: object): void {
+export function checkShape(body: object): void {
   if (isDeeperThan(body, MAX_DEPTH)) throw invalidBody(`is nested deeper than ${MAX_DEPTH} levels`);
   const key = findKey(body, name => hasNul(name) || name === "__proto__");
   if (key === undefined) return;
@@ -59,6 +59,18 @@ function checkShape(body: object): void {
   );
 }
 
+/**
+ * Reads a body that is JSON, of at most `maxBytes` bytes; its value is undefined if it is empty. Throws as `readText` does,
+ * `invalid` for another text, and `unsupported-media-type` for another type.
+ */
+export async function readJson(ctx: Context, maxBytes: number): Promise<{ value: unknown; text: string }> {
+  if (!ctx.is("application/json")) {
+    throw new AppError("unsupported-media-type", "a request body must have Content-Type: application/json");
+  }
+  const { text } = await readText(ctx.req, maxBytes);
+  return { value: text === "" ? undefined : parse(text), text };
+}
+
 /** Returns a reader for bodies of at most `maxBytes` bytes. */
 export function createReadBody(maxBytes: number): ReadBody {
   return async ctx => {
@@ -66,12 +78,8 @@ export function createReadBody(maxBytes: number): ReadBody {
     const isEmpty =
       headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
     if (isEmpty || !METHODS.includes(ctx.method)) return { fields: {}, text: "" };
-    if (!ctx.is("application/json")) {
-      throw new AppError("unsupported-media-type", "a request body must have Content-Type: application/json");
-    }
-    const { text } = await readText(ctx.req, maxBytes);
-    if (text === "") return { fields: {}, text };
-    const body = parse(text);
+    const { value: body, text } = await readJson(ctx, maxBytes);
+    if (body === undefined) return { fields: {}, text };
     if (typeof body !== "object" || body === null || Array.isArray(body)) {
       throw invalidBody("must be a JSON object");
     }

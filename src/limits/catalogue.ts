@@ -1,3 +1,4 @@
+import { AGENT_LIMITS } from "./agent-limits.ts";
 import { ALERT_LIMITS } from "./alert-limits.ts";
 import { APP_EVENT_LIMITS } from "./app-event-limits.ts";
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
@@ -25,6 +26,7 @@ export const LIMITS = defineLimits({
   ...FUNCTION_LIMITS,
   ...APP_EVENT_LIMITS,
   ...VERIFY_LIMITS,
+  ...AGENT_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",

@@ -475,6 +475,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   failedRunsToAlert: "test/runs/source-health.test.ts",
   alertsPerMail: "test/alerts/send/send-mails.test.ts",
   mailsPerDay: "test/alerts/send/send-mails.test.ts",
+  toolRows: "test/mcp/tools.test.ts",
+  toolBytes: "test/mcp/result.test.ts",
   traceStateCharacters: "test/tracing/trace-context.test.ts",
   spansWaiting: "test/tracing/tracer.test.ts",
   destinationConnections: "test/egress/lasting-connections.test.ts",

@@ -1,0 +1,121 @@
+import type { Context, Middleware } from "koa";
+import type { KeyGate } from "../http/authorize.ts";
+import type { CallRoute } from "../http/call-route.ts";
+import { problemOf } from "../http/problem.ts";
+import { requestState } from "../http/request-log.ts";
+import type { AnyRoute } from "../http/route.ts";
+import { hasOwnOrigin } from "../http/session-cookie.ts";
+import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import { stringifyJson } from "../lib/json-text.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import type { Stores } from "../platform.ts";
+import { idOf, readBody, readMessage } from "./message.ts";
+import { resultOf, type Served } from "./methods.ts";
+import { RpcError } from "./protocol.ts";
+import { resourcesOf } from "./resources.ts";
+import { type Calling, toolsOf } from "./tools.ts";
+
+export const MCP_PATH = "/mcp";
+
+export interface McpOptions<Deps> {
+  platform: Pick<Stores, "config">;
+  gate: KeyGate;
+  /** The routes of the API, which the tools call. */
+  routes: readonly AnyRoute<Deps>[];
+  callRoute: CallRoute<Deps>;
+}
+
+/**
+ * Serves the Model Context Protocol at `POST /mcp` (docs/agents.md), without sessions: each request says all of itself. Its
+ * order: method, origin, API key and rate limit, account, message, method of the protocol. Only a key lets in, never a
+ * browser's session, so a page that a browser was tricked into (DNS rebinding) has nothing to send along.
+ */
+export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOptions<Deps>): Middleware {
+  const byId = new Map(routes.map(route => [route.id, route]));
+  const find = (id: string) => {
+    const route = byId.get(id);
+    if (!route) throw new Error(`there is no route ${id}`);
+    return route;
+  };
+  const served: Served = {
+    version: platform.config.version,
+    tools: toolsOf(find, callRoute),
+    resources: resourcesOf(find, callRoute),
+    onFault: logFault,
+  };
+  return async (ctx, next) => {
+    if (ctx.path !== MCP_PATH) return next();
+    requestState(ctx).route = MCP_PATH;
+    ctx.set("Cache-Control", "no-store");
+    checkRequest(ctx, platform.config.publicUrl);
+    const caller = await gate.caller(ctx, { byKey: true });
+    requestState(ctx).userId = caller.userId;
+    const orgId = readOrgId(ctx);
+    if (orgId !== undefined && !caller.orgIds.includes(orgId)) throw notFound("organization");
+    await respond(ctx, served, { ctx, caller, orgId });
+  };
+}
+
+/** Throws `method-not-allowed` for anything but POST, and `forbidden` for a page of another site. */
+function checkRequest(ctx: Context, publicUrl: string): void {
+  if (ctx.method !== "POST") {
+    ctx.set("Allow", "POST");
+    throw new AppError("method-not-allowed", `this path does not support ${ctx.method}`);
+  }
+  if (ctx.get("origin") !== "" && !hasOwnOrigin(ctx, publicUrl)) {
+    throw new AppError("forbidden", "pages of other sites may not send requests here");
+  }
+}
+
+/** Returns the organization of `?org_id=`. Throws `invalid` for any other parameter: a misspelled one means another account. */
+function readOrgId(ctx: Context): string | undefined {
+  const given = new URLSearchParams(ctx.querystring);
+  for (const name of given.keys()) {
+    if (name !== "org_id") throw invalidField("query", name.slice(0, 100), "is not a known parameter");
+  }
+  const [orgId, ...more] = given.getAll("org_id");
+  if (more.length > 0) throw invalidField("query", "org_id", "is given more than once");
+  return orgId;
+}
+
+async function respond(ctx: Context, served: Served, calling: Calling): Promise<void> {
+  let body: unknown;
+  try {
+    body = await readBody(ctx, LIMITS.apiBodyBytes.value);
+    const message = readMessage(ctx, body);
+    if (message.id === undefined) {
+      ctx.status = 202;
+      ctx.body = "";
+      ctx.type = "";
+      return;
+    }
+    const result = await resultOf(served, message, calling);
+    send(ctx, 200, { jsonrpc: "2.0", id: message.id, result });
+  } catch (error) {
+    const { code, message, status, data } = error instanceof RpcError ? error : faultOf(error, calling);
+    requestState(ctx).error = message;
+    send(ctx, status, {
+      jsonrpc: "2.0",
+      id: idOf(body) ?? null,
+      error: { code, message, ...(data && { data }) },
+    });
+  }
+}
+
+/** A call inside may have set another status and type. */
+function send(ctx: Context, status: number, message: object): void {
+  ctx.status = status;
+  ctx.body = stringifyJson(message);
+  ctx.type = "json";
+}
+
+/** Returns what a client is told of an error that no method expects. Throws what is a matter of HTTP, such as a body too large. */
+function faultOf(error: unknown, calling: Calling): RpcError {
+  if (error instanceof AppError) throw error;
+  logFault(error, calling);
+  return new RpcError("internal", problemOf(error).problem.detail);
+}
+
+function logFault(error: unknown, { ctx }: Calling): void {
+  if (!(error instanceof AppError)) requestState(ctx).log.error({ err: error }, "request failed");
+}
