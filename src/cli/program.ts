@@ -10,6 +10,7 @@ import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { listenCommand } from "./listen/command.ts";
+import { mcpCommand } from "./mcp.ts";
 import { migrateCommand } from "./migrate/command.ts";
 import {
   appCommands,
@@ -162,6 +163,7 @@ export function createProgram(): Command {
   auditCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);
+  mcpCommand(program, tools);
   deployCommand(program, tools);
   applyCommand(program, tools, {
     variables: async () => (await import("../user-environment.ts")).readVariables(),

@@ -1,0 +1,104 @@
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { CODES, HEADERS, META, NAMED_BY } from "../mcp/protocol.ts";
+import { note, print, printJsonLine } from "./output.ts";
+import type { Access } from "./remote/access.ts";
+import { accessOptions, chooseAccess, type RemoteTools, USER_AGENT } from "./remote/remote-command.ts";
+
+const HELP = `
+For hosts that start a program and speak with it over its input and output. The key stays in the profile of headwater login, and
+out of the host's settings. The server says which tools there are (docs/agents.md).
+
+  claude mcp add headwater -- headwater mcp --profile production`;
+
+/** Passes messages of an agent's host on to a server, and back. */
+export function mcpCommand(program: Command, tools: RemoteTools): void {
+  const command = program
+    .command("mcp")
+    .description("let an agent on this machine read over the Model Context Protocol")
+    .addHelpText("after", HELP);
+  accessOptions(command).action(async (_options: object, self: Command) => {
+    const access = await chooseAccess(self, tools);
+    const underWay = new Set<Promise<void>>();
+    for await (const line of createInterface({ input: process.stdin })) {
+      if (line.trim() === "") continue;
+      const passed = pass(access, line).finally(() => underWay.delete(passed));
+      underWay.add(passed);
+    }
+    await Promise.all(underWay);
+  });
+}
+
+/** The parts of a message that its headers repeat. */
+interface Message {
+  id?: string | number;
+  method?: string;
+  params?: { [name: string]: unknown; _meta?: Record<string, unknown> };
+}
+
+async function pass(access: Access, line: string): Promise<void> {
+  const message = parse(line);
+  const failed = (reason: string) => {
+    if (message?.id === undefined) note(reason);
+    else printJsonLine({ jsonrpc: "2.0", id: message.id, error: { code: CODES.internal, message: reason } });
+  };
+  try {
+    const response = await send(access, line, headersOf(message));
+    const text = await response.text();
+    const isMessage = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    if (isMessage) print(text);
+    else if (!response.ok) failed(`${access.url} returned ${response.status}${detailOf(text)}`);
+  } catch (error) {
+    const { cause } = error as Error;
+    failed(
+      `no response from ${access.url}: ${cause instanceof Error ? cause.message : (error as Error).message}`,
+    );
+  }
+}
+
+/** The server judges what a message is; a host that sends no JSON is told by it. */
+function parse(line: string): Message | null {
+  try {
+    return JSON.parse(line) as Message | null;
+  } catch {
+    return null;
+  }
+}
+
+const send = ({ url, apiKey, orgId }: Access, body: string, headers: Record<string, string>) =>
+  fetch(`${url}/mcp${orgId === undefined ? "" : `?org_id=${encodeURIComponent(orgId)}`}`, {
+    method: "POST",
+    headers: {
+      ...headers,
+      authorization: `Bearer ${apiKey}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "user-agent": USER_AGENT,
+    },
+    body,
+  });
+
+/** Returns the headers of a modern message; an older one needs none. */
+function headersOf(message: Message | null): Record<string, string> {
+  const { method = "", params } = message ?? {};
+  const version = params?._meta?.[META.version];
+  if (typeof version !== "string") return {};
+  const name = params?.[NAMED_BY[method] ?? ""];
+  return {
+    [HEADERS.version]: version,
+    [HEADERS.method]: method,
+    ...(typeof name === "string" && { [HEADERS.name]: inHeader(name) }),
+  };
+}
+
+const inHeader = (text: string): string =>
+  /^[\x21-\x7e]+$/.test(text) ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
+
+/** What a problem says. */
+function detailOf(text: string): string {
+  try {
+    return `: ${(JSON.parse(text) as { detail: string }).detail}`;
+  } catch {
+    return "";
+  }
+}
