@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import { stringifyJson } from "../lib/json-text.ts";
 import { openPer } from "../lib/lazy.ts";
+import { requireKeyAccess } from "./authorize.ts";
 import { authorizeFor, type HandleOptions } from "./handle-request.ts";
 import { compileInput } from "./read-input.ts";
 import type { AnyRoute, Caller } from "./route.ts";
@@ -28,6 +29,7 @@ export type CallRoute<Deps> = (route: AnyRoute<Deps>, given: Given) => Promise<o
 export function createCallRoute<Deps>(options: HandleOptions<Deps>): CallRoute<Deps> {
   const authorizeOf = openPer((route: AnyRoute<Deps>) => authorizeFor(route, options));
   return async (route, { ctx, caller, params, fields, orgId }) => {
+    requireKeyAccess(route, caller, params);
     const input = await compileInput(route)({
       params,
       queryString: orgId === undefined ? "" : new URLSearchParams({ org_id: orgId }).toString(),
