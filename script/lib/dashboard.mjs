@@ -1,11 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { compress } from "./compress.mjs";
 import { UserError } from "./user-error.mjs";
-
-/** Below this compression saves no packet. */
-const SMALLEST_COMPRESSED = 1000;
 
 /** Style sheets of code that is loaded later come with it, as texts: the page itself names only the shell's. */
 const laterStyles = build => ({
@@ -65,13 +62,4 @@ export async function buildDashboard(root, outDir) {
     );
   writeFileSync(join(outDir, "index.html"), page);
   for (const name of readdirSync(assets)) compress(join(assets, name));
-}
-
-/** Once, at the build: the best compression takes longer than a request may. */
-function compress(file) {
-  const content = readFileSync(file);
-  if (content.length < SMALLEST_COMPRESSED) return;
-  writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 10 };
-  writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
 }
