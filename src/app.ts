@@ -28,10 +28,10 @@ import { actionRoutes } from "./destinations/action/routes.ts";
 import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { galleryRoutes } from "./gallery/routes.ts";
+import { apiPage } from "./http/api-page.ts";
 import { KeyGate } from "./http/authorize.ts";
 import { createCallRoute } from "./http/call-route.ts";
 import { trustProxy } from "./http/client-address.ts";
-import { docsPage } from "./http/docs-page.ts";
 import type { HandleOptions } from "./http/handle-request.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openapiRoute } from "./http/openapi-route.ts";
@@ -49,6 +49,7 @@ import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
 import { dashboard } from "./ops/dashboard.ts";
+import { docsSite } from "./ops/docs-site.ts";
 import { health } from "./ops/health.ts";
 import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
@@ -150,7 +151,8 @@ const others = (platform: Platform): Middleware =>
     dashboard(platform),
     alertMailOff(platform),
     homePage(platform),
-    docsPage({ openapiUrl: `${API_PREFIX}/openapi.json` }),
+    apiPage({ openapiUrl: `${API_PREFIX}/openapi.json` }),
+    docsSite(platform),
   ]);
 
 function api(platform: Platform, { checkResponses = false }: { checkResponses?: boolean }): Middleware {

@@ -1,12 +1,13 @@
 /** What this installation itself serves, by what a reader asks for: the one place that names its addresses. */
 export const HELP = {
-  api: { title: "API reference", address: "/docs" },
+  docs: { title: "Documentation", address: "/docs" },
+  api: { title: "API reference", address: "/docs/api" },
   errors: { title: "What each error means", address: "/docs/errors" },
   openapi: { title: "The API as an OpenAPI document", address: "/v1/openapi.json" },
-  component: { title: "Components", address: "/docs#tag--Components" },
-  filter: { title: "Filters", address: "/docs#post-/subscriptions" },
-  function: { title: "Functions", address: "/docs#post-/subscriptions/function_test" },
-  signing: { title: "Signatures", address: "/docs#post-/webhooks/-id-/rotate_signing_key" },
+  component: { title: "Components", address: "/docs/api#tag--Components" },
+  filter: { title: "Filters", address: "/docs/api#post-/subscriptions" },
+  function: { title: "Functions", address: "/docs/api#post-/subscriptions/function_test" },
+  signing: { title: "Signatures", address: "/docs/api#post-/webhooks/-id-/rotate_signing_key" },
 } as const;
 
 export type HelpTopic = keyof typeof HELP;

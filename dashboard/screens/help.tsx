@@ -5,6 +5,7 @@ import { Loaded } from "../ui/states";
 
 /** What is explained, and in a few words what one finds there. */
 const TOPICS: [topic: HelpTopic, what: string][] = [
+  ["docs", "concepts, guides and reference, with a search"],
   ["api", "every route, with its fields and an example"],
   ["errors", "by their type, which each response names"],
   ["openapi", "to generate a client from"],

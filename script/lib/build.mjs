@@ -28,6 +28,7 @@ const SETTINGS = [
   "script/lib/build.mjs",
   "script/lib/dashboard.mjs",
   "script/lib/gallery.mjs",
+  "script/lib/compress.mjs",
 ];
 /** Copied as sources: the sandbox's prelude is bundled from them, and from what they import. */
 const VERBATIM = [
@@ -36,10 +37,20 @@ const VERBATIM = [
   join("src", "lib", "scan-json.ts"),
 ];
 
+/** What the documentation site at /docs is made of, and the files that its pages show. */
+const SITE_SOURCES = ["docs", "site", "examples", "deploy", "script/lib/site"];
+const SITE_SETTINGS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "script/lib/site.mjs"];
+
 /** Builds into dist/ unless dist/ was built from the same sources. Throws UserError for code that can't be parsed. */
 export async function buildIfStale({ root, say, signal }) {
-  if (isBuilt(root)) return;
-  say("Building ...");
+  if (!isBuilt(root)) {
+    say("Building ...");
+    await buildProgram({ root, signal });
+  }
+  if (!isSiteBuilt(root)) await buildDocumentation(root);
+}
+
+async function buildProgram({ root, signal }) {
   // Compiled into another folder and swapped in at the end: an interrupted build leaves the old dist/, and running
   // processes find their files at every moment.
   const fresh = join(root, `.cache/build-${process.pid}`);
@@ -50,17 +61,35 @@ export async function buildIfStale({ root, say, signal }) {
     await bundlePrelude(fresh);
     await buildDashboard(root, join(fresh, "dashboard"));
     await buildGallery(root, fresh);
-    writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
+    writeFileSync(join(fresh, ".sources"), programFingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
 }
 
-/** Whether dist/ was built from the sources as they are now. */
-export function isBuilt(root) {
-  const stamp = join(root, "dist/.sources");
-  return existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprintOf(root);
+/** A build of its own, because a word of a document changes nothing of the program. */
+async function buildDocumentation(root) {
+  if (!existsSync(join(root, "docs/site.yaml"))) return;
+  const fresh = join(root, `.cache/docs-${process.pid}`);
+  try {
+    const { buildSite } = await import("./site.mjs");
+    await buildSite(root, join(root, "dist"), fresh);
+    writeFileSync(join(fresh, ".sources"), siteFingerprintOf(root));
+    replaceFolder(join(root, "dist/docs"), fresh);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Whether dist/ was built from the sources as they are now; the documentation is not asked for. */
+export const isBuilt = root => isStamped(join(root, "dist"), programFingerprintOf(root));
+
+const isSiteBuilt = root => isStamped(join(root, "dist/docs"), siteFingerprintOf(root));
+
+function isStamped(folder, fingerprint) {
+  const stamp = join(folder, ".sources");
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint;
 }
 
 async function compile(root, outDir, signal) {
@@ -134,15 +163,20 @@ function sourceFiles(root, folders) {
     );
 }
 
-function fingerprintOf(root) {
-  const hash = createHash("sha256");
-  for (const file of [
-    ...SETTINGS.filter(name => existsSync(join(root, name))),
+const programFingerprintOf = root =>
+  fingerprintOf(root, [
+    ...SETTINGS,
     // Types change nothing that is built, and some are written later (script/lib/api-types.mjs).
     ...sourceFiles(root, SOURCES).filter(
       name => !name.endsWith(".d.ts") && name !== join(CLIENT, "schema.ts"),
     ),
-  ]) {
+  ]);
+
+const siteFingerprintOf = root => fingerprintOf(root, [...SITE_SETTINGS, ...sourceFiles(root, SITE_SOURCES)]);
+
+function fingerprintOf(root, files) {
+  const hash = createHash("sha256");
+  for (const file of files.filter(name => existsSync(join(root, name)))) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))

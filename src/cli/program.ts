@@ -114,7 +114,8 @@ async function localSettings(): Promise<LocalSettings> {
 }
 
 const HELP = `
-Exit codes: 0 success, 1 an error, 2 wrong usage, 78 settings that can't be used. docs/cli.md describes everything.`;
+Exit codes: 0 success, 1 an error, 2 wrong usage, 78 settings that can't be used. A server has the documentation
+in its own version at /docs; docs/cli.md describes every command.`;
 
 /** The command line: what was asked for on stdout, errors on stderr; the exit code is that of `HELP`. */
 export function createProgram(): Command {

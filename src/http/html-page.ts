@@ -44,9 +44,9 @@ const STYLE =
   ".text{max-width:44em;margin:2em auto;padding:0 1em}label,input,button{font:inherit}" +
   "code{background:var(--hover);padding:.1em .3em;border-radius:4px}";
 
-/** Returns a page of text, without scripts. `title`, `body` and `top` must be safe in HTML. */
-export const textPage = (title: string, body: string, top = ""): string =>
-  `${pageHead(title)}<style>${STYLE}</style></head><body>${top}<div class="text">${body}</div></body></html>`;
+/** Returns a page of text, without scripts. `title` and `body` must be safe in HTML. */
+export const textPage = (title: string, body: string): string =>
+  `${pageHead(title)}<style>${STYLE}</style></head><body><div class="text">${body}</div></body></html>`;
 
 /** The content security policy of a text page: nothing is loaded but the picture of its tab, and forms are sent to this origin only. */
 export const TEXT_PAGE_POLICY =

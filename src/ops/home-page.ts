@@ -10,7 +10,8 @@ const PATHS = new Set(["/", "/v1", "/v1/"]);
 function placesOf({ adminPassword }: Platform["config"]): Record<string, [path: string, what: string]> {
   return {
     dashboard: [DASHBOARD_PATH, "the dashboard"],
-    documentation: ["/docs", "the documentation of the API"],
+    documentation: ["/docs", "the documentation"],
+    api: ["/docs/api", "every route of the API"],
     openapi: ["/v1/openapi.json", "the same as an OpenAPI document"],
     me: ["/v1/users/me", "your account, with an API key: <code>Authorization: Bearer hw_…</code>"],
     errors: ["/docs/errors", "what each error means"],

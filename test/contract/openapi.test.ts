@@ -122,8 +122,8 @@ describe("the examples of the OpenAPI document", () => {
     expect(await response.json()).to.deep.equal(document);
   });
 
-  it("are rendered at /docs, which loads nothing from other hosts", async () => {
-    const page = await fetch(new URL("/docs", world.system.baseUrl));
+  it("are rendered at /docs/api, which loads nothing from other hosts", async () => {
+    const page = await fetch(new URL("/docs/api", world.system.baseUrl));
     expect([page.status, page.headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy)

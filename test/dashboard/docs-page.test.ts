@@ -26,7 +26,7 @@ describe("the page of the API in a browser", () => {
   ] as const) {
     it(`has its navigation and the dashboard's colours at ${width} px, ${colours}`, async () => {
       const { page, problems, close } = await openTab(browser, system, { width, colours });
-      await page.goto(new URL("/docs", system.baseUrl).href);
+      await page.goto(new URL("/docs/api", system.baseUrl).href);
       const navigation = page.getByRole("navigation").first();
       if (width === 390) {
         await page.getByRole("button", { name: "Menu" }).click();

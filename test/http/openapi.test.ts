@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Type } from "typebox";
-import { docsPage } from "../../src/http/docs-page.ts";
+import { apiPage } from "../../src/http/api-page.ts";
 import { PALETTE } from "../../src/http/html-page.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { Json } from "../../src/http/openapi-components.ts";
-import { PROBLEMS } from "../../src/http/problem.ts";
 import { type AnyRoute, data, routeFor } from "../../src/http/route.ts";
 import { root } from "../support/built.ts";
 import { type DemoServer, demoRoutes, startDemo } from "./demo-server.ts";
@@ -150,26 +149,21 @@ describe("http/openapi", () => {
   });
 });
 
-describe("http/docs-page", () => {
+describe("http/api-page", () => {
   let demo: DemoServer;
   before(async () => {
-    demo = await startDemo({ above: docsPage({ openapiUrl: "/v1/openapi.json" }) });
+    demo = await startDemo({ above: apiPage({ openapiUrl: "/v1/openapi.json" }) });
   });
   after(() => demo.close());
 
-  it("redirects the path with a trailing slash, without an API key", async () => {
-    const response = await demo.send({ path: "/docs/", key: null });
-    expect([response.status, response.headers.location]).to.deep.equal([302, "../docs"]);
-  });
-
   it("serves a page without inline scripts or scripts from other hosts", async () => {
-    const page = await demo.send({ path: "/docs", key: null });
+    const page = await demo.send({ path: "/docs/api", key: null });
     expect(page.headers["content-security-policy"]).to.match(/script-src 'self';/);
     expect(page.text).not.to.match(/https?:|<script>|\son\w+="/);
-    expect(page.text).to.include('spec-url="v1/openapi.json"');
+    expect(page.text).to.include('spec-url="../v1/openapi.json"');
     const sources = [...page.text.matchAll(/<script[^>]* src="([^"]+)"/g)].map(match => match[1]);
-    expect(sources).to.deep.equal(["docs/page.js", "docs/viewer.js"]);
-    const script = await demo.send({ path: `/${sources[1]}`, key: null });
+    expect(sources).to.deep.equal(["api/page.js", "api/viewer.js"]);
+    const script = await demo.send({ path: `/docs/${sources[1]}`, key: null });
     expect([script.status, script.headers["content-type"]]).to.deep.equal([
       200,
       "text/javascript; charset=utf-8",
@@ -181,24 +175,15 @@ describe("http/docs-page", () => {
     const tokens = readFileSync(join(root, "dashboard/styles/tokens.css"), "utf8");
     for (const [name, [light, dark]] of Object.entries(PALETTE))
       expect(tokens).to.include(`--${name}: light-dark(${light}, ${dark});`);
-    for (const path of ["/docs", "/docs/errors"]) {
-      const { text } = await demo.send({ path, key: null });
-      expect(text)
-        .to.include('<link rel="icon"')
-        .and.to.match(/href="(\.\.\/)?dashboard"/);
-    }
+    const { text } = await demo.send({ path: "/docs/api", key: null });
+    expect(text).to.include('<link rel="icon"').and.to.include('href="../dashboard"');
   });
 
   it("compresses assets and responds 304 to a client that has them", async () => {
-    const packed = await demo.send({ path: "/docs/viewer.js", headers: { "accept-encoding": "gzip" } });
+    const packed = await demo.send({ path: "/docs/api/viewer.js", headers: { "accept-encoding": "gzip" } });
     expect(packed.headers["content-encoding"]).to.equal("gzip");
     const headers = { "if-none-match": String(packed.headers.etag) };
-    const again = await demo.send({ path: "/docs/viewer.js", headers });
+    const again = await demo.send({ path: "/docs/api/viewer.js", headers });
     expect([again.status, again.text]).to.deep.equal([304, ""]);
-  });
-
-  it("explains every kind of problem at the anchor that its type links to", async () => {
-    const page = await demo.send({ path: "/docs/errors", key: null });
-    for (const code of Object.keys(PROBLEMS)) expect(page.text).to.include(`id="${code}"`);
   });
 });

@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
 import type { Context, Middleware } from "koa";
-import { PALETTE, pageHead, pageTop, textPage } from "./html-page.ts";
-import { PROBLEMS } from "./problem.ts";
+import { PALETTE, pageHead, pageTop } from "./html-page.ts";
 import { requestState } from "./request-log.ts";
 
 interface Asset {
@@ -30,28 +29,20 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-// Paths are relative to /docs, so that the page also works behind a proxy that adds a path prefix.
-const linksFrom = (above: string): [string, string][] => [
-  [`${above}dashboard`, "Dashboard"],
-  [`${above}docs`, "API"],
-  [`${above}docs/errors`, "Errors"],
+const PATH = "/docs/api";
+// Paths are relative to /docs/api, so that the page also works behind a proxy that adds a path prefix.
+const LINKS: [string, string][] = [
+  ["../dashboard", "Dashboard"],
+  ["../docs", "Documentation"],
+  ["api", "API"],
 ];
 const MENU = '<button id="menu" type="button" aria-expanded="false">Menu</button>';
 
 const page = (openapiUrl: string) =>
-  `${pageHead("Headwater API")}<script src="docs/page.js" defer></script>` +
-  `<script type="module" src="docs/viewer.js"></script><style>${DOCS_STYLE}</style></head>` +
-  `<body class="docs">${pageTop(linksFrom(""), "API", MENU)}` +
-  `<openapi-explorer spec-url="${openapiUrl.slice(1)}" collapse="true"></openapi-explorer></body></html>`;
-
-function errorsPage(): string {
-  const items = Object.entries(PROBLEMS).map(
-    ([code, { status, title, meaning }]) =>
-      `<h2 id="${code}">${status} ${title}</h2><p>${meaning.replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>`,
-  );
-  const intro = "<h1>Errors</h1><p>The meaning of each problem <code>type</code>.</p>";
-  return textPage("Headwater API: errors", intro + items.join(""), pageTop(linksFrom("../"), "Errors"));
-}
+  `${pageHead("Headwater API")}<script src="api/page.js" defer></script>` +
+  `<script type="module" src="api/viewer.js"></script><style>${DOCS_STYLE}</style></head>` +
+  `<body class="docs">${pageTop(LINKS, "API", MENU)}` +
+  `<openapi-explorer spec-url="..${openapiUrl}" collapse="true"></openapi-explorer></body></html>`;
 
 function asset(type: string, content: string | Buffer): Asset {
   const body = Buffer.from(content);
@@ -79,24 +70,21 @@ function send(ctx: Context, { type, body, gzip, etag }: Asset): void {
 }
 
 /**
- * Serves `/docs`, a page that renders the OpenAPI document at `openapiUrl` (an absolute path), and `/docs/errors`,
- * which explains each problem `type`. All assets are served from here, because a server may have no access to the
- * internet. Other paths are passed to the next middleware.
+ * Serves `/docs/api`, a page that renders the OpenAPI document at `openapiUrl` (an absolute path). All assets are served from here,
+ * because a server may have no access to the internet. Other paths are passed to the next middleware.
  */
-export function docsPage({ openapiUrl }: { openapiUrl: string }): Middleware {
+export function apiPage({ openapiUrl }: { openapiUrl: string }): Middleware {
   const viewer = createRequire(import.meta.url).resolve(
     "openapi-explorer/dist/browser/openapi-explorer.min.js",
   );
   const builders = new Map<string, () => Asset>([
-    ["/docs", () => asset("text/html; charset=utf-8", page(openapiUrl))],
-    ["/docs/viewer.js", () => asset("text/javascript; charset=utf-8", readFileSync(viewer))],
-    ["/docs/page.js", () => asset("text/javascript; charset=utf-8", DOCS_SCRIPT)],
-    ["/docs/errors", () => asset("text/html; charset=utf-8", errorsPage())],
+    [PATH, () => asset("text/html; charset=utf-8", page(openapiUrl))],
+    [`${PATH}/viewer.js`, () => asset("text/javascript; charset=utf-8", readFileSync(viewer))],
+    [`${PATH}/page.js`, () => asset("text/javascript; charset=utf-8", DOCS_SCRIPT)],
   ]);
   const assets = new Map<string, Asset>();
   return async (ctx, next) => {
     const build = builders.get(ctx.path);
-    if (ctx.path === "/docs/") return ctx.redirect("../docs");
     if (!build || (ctx.method !== "GET" && ctx.method !== "HEAD")) return next();
     requestState(ctx).route = ctx.path;
     // Read and compressed at first use, because most processes never serve the page.
