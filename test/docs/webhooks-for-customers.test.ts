@@ -1,18 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { findProgram } from "../../script/lib/commands.mjs";
-import { root } from "../support/built.ts";
+import { choosePort } from "../../script/lib/ports.mjs";
 import { skipBecause } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { read } from "./repository.ts";
+import { type CodeFolder, codeFolder } from "./page-code.ts";
 
 interface Customer {
   orgId?: string;
@@ -28,61 +23,31 @@ interface Customers {
   publish(customer: Customer, id: string, type: string, data: object): Promise<void>;
 }
 
-const page = read("docs/guides/webhooks-for-customers.md");
-
-/** The code of the page that begins with its file's name, with the client's sources as the client. */
-function codeOf(name: string): string {
-  const [, code] = new RegExp(`^\`\`\`\\w+\n((?://|#) ${name}\n.*?)^\`\`\``, "ms").exec(page) ?? [];
-  if (code === undefined) throw new Error(`the page has no ${name}`);
-  const client = pathToFileURL(join(root, "clients/typescript/src")).href;
-  return code
-    .replace('"@headwater/client"', `"${client}/index.ts"`)
-    .replace('"@headwater/client/webhooks"', `"${client}/webhooks/index.ts"`);
-}
+const PAGE = "docs/guides/webhooks-for-customers.md";
 
 describe("the guide on webhooks for customers", () => {
-  const folder = join(root, `.cache/customers-${process.pid}`);
+  let folder: CodeFolder;
   let system: System;
   let customers: Customers;
   let customer: Customer;
   const given = { ...process.env };
 
   before(async () => {
-    await mkdir(folder, { recursive: true });
+    folder = await codeFolder();
     system = await startSystem();
     const { apiKey } = await system.user({ plan: "paid" });
     Object.assign(process.env, { PUBLIC_URL: new URL(system.baseUrl).origin, HEADWATER_API_KEY: apiKey });
-    customers = await load("customers.ts");
+    customers = await folder.load(PAGE, "customers.ts");
     customer = await customers.addCustomer("Acme");
   });
   after(async () => {
     process.env = given;
     await system?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await folder.delete();
   });
 
-  const write = async (name: string): Promise<string> => {
-    const file = join(folder, name);
-    await writeFile(file, codeOf(name));
-    return file;
-  };
-  async function load<T>(name: string): Promise<T> {
-    return import(pathToFileURL(await write(name)).href);
-  }
-
-  /** A port that is free now; the webhook must name it before its receiver has the key. */
-  async function freePort(): Promise<number> {
-    const { createServer } = await import("node:net");
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, "close");
-    return port;
-  }
-
   it("leads to a verified event in the TypeScript receiver, of the types that the customer wants", async () => {
-    const port = await freePort();
+    const port = await choosePort(0);
     const { signingKey } = await customers.addEndpoint(customer, `http://127.0.0.1:${port}/ts`, [
       "invoice.paid",
     ]);
@@ -92,7 +57,7 @@ describe("the guide on webhooks for customers", () => {
     console.log = (...line) => lines.push(line);
     let receiver: Server | undefined;
     try {
-      ({ receiver } = await load<{ receiver: Server }>("receiver.ts"));
+      ({ receiver } = await folder.load<{ receiver: Server }>(PAGE, "receiver.ts"));
       await customers.publish(customer, "user-1", "user.added", { name: "Ada" });
       await customers.publish(customer, "invoice-1", "invoice.paid", { total: 17 });
       // The same event again, as after a call without a response.
@@ -115,11 +80,11 @@ describe("the guide on webhooks for customers", () => {
     it("handles a genuine event, and rejects one that is signed with another key", async function () {
       const python = findProgram("python3");
       if (!python) return skipBecause(this, "there is no python3 on the PATH");
-      const port = await freePort();
+      const port = await choosePort(0);
       const url = `http://127.0.0.1:${port}/python`;
       const { webhookId, signingKey } = await customers.addEndpoint(customer, url, ["user.removed"]);
       const lines: string[] = [];
-      receiver = spawn(python, [await write("receiver.py")], {
+      receiver = spawn(python, [await folder.write(PAGE, "receiver.py")], {
         env: { ...given, SIGNING_KEY: signingKey, PORT: String(port) },
         stdio: ["ignore", "pipe", "inherit"],
       });
