@@ -9,7 +9,9 @@ import { browserOrSkip, keepScreenshot, openTab, seriousFindings } from "./signe
 /** With text, tables, code, a picture, and many headings. */
 const PAGES = [
   "/docs",
-  "/docs/start",
+  "/docs/concepts",
+  "/docs/coming-from/svix-and-convoy",
+  "/docs/guides/webhooks-for-customers",
   "/docs/overview",
   "/docs/component-api",
   "/docs/decisions",

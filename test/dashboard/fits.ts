@@ -11,7 +11,7 @@ const cutOff = (page: Page): Promise<string[]> =>
         const holder = element.parentElement.getBoundingClientRect();
         const { innerWidth } = globalThis as unknown as { innerWidth: number };
         const isCut = box.right > innerWidth + 1 || box.left < -1 || box.right > holder.right + 8;
-        return isCut && !element.closest("pre, .code, .skip");
+        return isCut && !element.closest("pre, .code, .scroll, .skip");
       })
       .map(one => (one as unknown as { textContent: string }).textContent.trim()),
   );
