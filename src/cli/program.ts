@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { version } from "../lib/versions.ts";
+import { apiCommand } from "./api.ts";
 import { applyCommand } from "./apply/command.ts";
 import { auditCommand } from "./audit.ts";
 import { authoringCommands } from "./authoring/command.ts";
@@ -12,6 +13,7 @@ import { doctorCommand } from "./doctor/command.ts";
 import { listenCommand } from "./listen/command.ts";
 import { mcpCommand } from "./mcp.ts";
 import { migrateCommand } from "./migrate/command.ts";
+import { openCommand } from "./open.ts";
 import {
   appCommands,
   emitCommand,
@@ -117,12 +119,16 @@ const HELP = `
 Exit codes: 0 success, 1 an error, 2 wrong usage, 78 settings that can't be used. A server has the documentation
 in its own version at /docs; docs/cli.md describes every command.`;
 
+/** Returns an error with what commander suggests in the same line. */
+const withSuggestion = (text: string): string => text.replace(/\n(?=\(Did you mean )/, " ");
+
 /** The command line: what was asked for on stdout, errors on stderr; the exit code is that of `HELP`. */
 export function createProgram(): Command {
   const program = new Command("headwater")
     .description("Headwater's command line. Beside a running `npm start`, no settings are needed.")
     .version(version)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withSuggestion(text)) })
     .showHelpAfterError("(see --help)")
     .enablePositionalOptions()
     .addHelpText("after", HELP);
@@ -138,6 +144,7 @@ export function createProgram(): Command {
     run,
     hasStoreSettings: async () => (await import("../user-environment.ts")).hasStoreSettings(),
   });
+  openCommand(program, tools);
   versionCommand(program, tools);
   completionCommand(program, tools);
   program.commandsGroup("Events, with an API key for any server:");
@@ -169,6 +176,7 @@ export function createProgram(): Command {
   applyCommand(program, tools, {
     variables: async () => (await import("../user-environment.ts")).readVariables(),
   });
+  apiCommand(program, tools);
   catalogueCommand(program, tools, async () =>
     (await import("../user-environment.ts")).readUserStateFolder(),
   );

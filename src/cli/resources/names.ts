@@ -60,6 +60,8 @@ export const LISTENERS: Names = (...of) => [
   mapped(sources(...of), byId),
   mapped(workflows(...of), byId),
 ];
+/** All that has a name of its own in the dashboard. */
+export const EVERYTHING: Names = (...of) => [...EMITTERS(...of), ...RECEIVERS(...of)];
 export const SUBSCRIPTIONS: Names = (...of) => [mapped(subscriptions(...of), byId)];
 export const CONNECTIONS: Names = (...of) => [mapped(connections(...of), byId)];
 export const COMPONENTS: Names = (...of) => [latestByKey(components(...of))];
@@ -102,12 +104,27 @@ export const findSource = (client: Headwater, idOrName: string): Promise<Schemas
  */
 export async function findEmitterId(client: Headwater, idOrName: string): Promise<string> {
   if (/^(p|dc)_/.test(idOrName)) return idOrName;
-  const source = await findSource(client, idOrName).catch(error => {
+  const sourceId = await sourceIdOf(client, idOrName);
+  if (sourceId !== null) return sourceId;
+  return (await onlyOneCalled(idOrName, "source or workflow", [workflows(client)])).id;
+}
+
+/** Returns the id of a source by its slug, or else of the only workflow, webhook or destination of a name. Throws as `findWebhook`. */
+export async function findThingId(client: Headwater, name: string): Promise<string> {
+  const sourceId = await sourceIdOf(client, name);
+  if (sourceId !== null) return sourceId;
+  const lists: AsyncIterable<Nameable>[] = [workflows(client), webhooks(client), destinations(client)];
+  return (await onlyOneCalled(name, "source, workflow, webhook or destination", lists)).id;
+}
+
+/** Returns the id of the source with a name slug; null if there is none. */
+async function sourceIdOf(client: Headwater, slug: string): Promise<string | null> {
+  try {
+    return (await findSource(client, slug)).id;
+  } catch (error) {
     if (error instanceof NotFoundError) return null;
     throw error;
-  });
-  if (source) return source.id;
-  return (await onlyOneCalled(idOrName, "source or workflow", [workflows(client)])).id;
+  }
 }
 
 /** Returns a workflow by its id or name. Throws as `findWebhook`. */
