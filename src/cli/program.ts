@@ -10,6 +10,7 @@ import { actionCommands, deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
+import { importCommand } from "./import/command.ts";
 import { listenCommand } from "./listen/command.ts";
 import { mcpCommand } from "./mcp.ts";
 import { migrateCommand } from "./migrate/command.ts";
@@ -173,9 +174,9 @@ export function createProgram(): Command {
   listenCommand(program, tools);
   mcpCommand(program, tools);
   deployCommand(program, tools);
-  applyCommand(program, tools, {
-    variables: async () => (await import("../user-environment.ts")).readVariables(),
-  });
+  const variables = async () => (await import("../user-environment.ts")).readVariables();
+  applyCommand(program, tools, { variables });
+  importCommand(program, variables);
   apiCommand(program, tools);
   catalogueCommand(program, tools, async () =>
     (await import("../user-environment.ts")).readUserStateFolder(),

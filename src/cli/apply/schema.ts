@@ -11,7 +11,7 @@ import type { Calling } from "../../platform.ts";
 import { ANY_ADDRESS } from "../remote/remote-command.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
-const NAME = patternInWords(
+export const NAME = patternInWords(
   "^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$",
   "must be at most 48 lower-case letters, digits and dashes, without a dash at either end",
 );

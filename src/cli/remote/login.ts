@@ -83,7 +83,8 @@ async function askProof(url: string): Promise<Proof> {
   throw new AppError("invalid", `the link is one of ${link.url}, and not of ${url}`);
 }
 
-function warnIfReadable(url: string): void {
+/** Says that a key is going to be sent in plain text, unless the server is this machine. */
+export function warnIfReadable(url: string): void {
   const { protocol, hostname } = new URL(url);
   if (protocol === "https:" || isLoopback(hostname)) return;
   note(`Warning: ${url} is not https: everything on the way can read the key.`);

@@ -1,0 +1,241 @@
+import { APP_SLUG } from "../../connections/schema.ts";
+import type { Declaration } from "../apply/schema.ts";
+import type { Placed } from "./components.ts";
+import type { Hand, HandKind } from "./hands.ts";
+import { Names } from "./names.ts";
+import { declareProps, literal } from "./props.ts";
+import type { Account, ShownSubscription, ShownWebhook } from "./shown.ts";
+
+/** What an account becomes: the file of `apply`, the code of functions, and what a person has to see to. */
+export interface Imported {
+  declaration: Declaration;
+  /** Texts by their paths below the file's folder. */
+  functions: Map<string, string>;
+  hands: Hand[];
+}
+
+/** Builds the declaration of what an account has; `placed` says where the code of its components is. */
+export function declareAccount(
+  account: Account,
+  placed: ReadonlyMap<string, Placed>,
+  project: string,
+): Imported {
+  const declaring = new Declaring(account, placed);
+  declaring.workflows();
+  declaring.sources();
+  declaring.webhooks();
+  declaring.subscriptions();
+  declaring.others();
+  const { parts, functions, hands } = declaring;
+  const filled = Object.entries(parts).filter(([, things]) => Object.keys(things).length > 0);
+  return { declaration: { project, ...Object.fromEntries(filled) }, functions, hands };
+}
+
+type Parts = { [Part in Exclude<keyof Declaration, "project">]-?: NonNullable<Declaration[Part]> };
+
+class Declaring {
+  readonly parts: Pick<Parts, "connections" | "workflows" | "sources" | "webhooks" | "subscriptions"> = {
+    connections: {},
+    workflows: {},
+    sources: {},
+    webhooks: {},
+    subscriptions: [],
+  };
+  readonly functions = new Map<string, string>();
+  readonly hands: Hand[] = [];
+  readonly #account: Account;
+  readonly #placed: ReadonlyMap<string, Placed>;
+  /** One for all parts: an end of a subscription is looked for in each of them. */
+  readonly #names = new Names();
+  readonly #connectionNames = new Names();
+  /** What the file calls things, by their ids on the other server. */
+  readonly #byId = new Map<string, string>();
+
+  constructor(account: Account, placed: ReadonlyMap<string, Placed>) {
+    this.#account = account;
+    this.#placed = placed;
+  }
+
+  #hand(kind: HandKind, thing: string, text: string): void {
+    this.hands.push({ kind, thing, text });
+  }
+
+  /** A workflow of the other server emits what a program publishes here. Without a list, those that something subscribes to are known. */
+  workflows(): void {
+    const { workflows, subscriptions } = this.#account;
+    const emitters = new Set(
+      subscriptions.map(({ emitter_id }) => emitter_id).filter(id => /^p_[^*]/.test(id)),
+    );
+    const known = workflows ?? [...emitters].map(id => ({ id, name: null }));
+    for (const { id, name = null } of known) {
+      const declared = this.#nameOf(id, [name, id], "workflow");
+      this.parts.workflows[declared] = {};
+      this.#hand(
+        "workflow",
+        declared,
+        `was \`${id}\`: a program publishes its events, \`headwater publish\``,
+      );
+    }
+  }
+
+  sources(): void {
+    for (const source of this.#account.sources) {
+      const { id, name, name_slug, component_id, active, verify } = source;
+      const component = this.#account.components.get(component_id ?? "");
+      const placed = this.#placed.get(component_id ?? "") ?? { problem: "it has no component" };
+      if (!component || "problem" in placed) {
+        const problem = "problem" in placed ? placed.problem : "its component is not shown";
+        this.#hand("source", id, `\`${name ?? name_slug ?? id}\`: ${problem}`);
+        continue;
+      }
+      const declared = this.#nameOf(id, [name_slug, name], "source");
+      const { props, hands } = declareProps(source, component, {
+        names: this.#names,
+        source: declared,
+        connectionOf: (connection, app) => this.#connectionOf(connection, app),
+      });
+      this.hands.push(...hands);
+      if (verify)
+        this.#hand(
+          "other",
+          declared,
+          "verifies who sends: set `verify` and its secrets again (docs/verify.md)",
+        );
+      this.parts.sources[declared] = {
+        file: placed.file,
+        ...(Object.keys(props).length > 0 && { props }),
+        ...(active === false && { active }),
+      };
+    }
+  }
+
+  /** Each is declared once it is used; without its app it can't be. */
+  #connectionOf(id: string, usedApp: string | null): string | null {
+    const known = this.#byId.get(id);
+    if (known !== undefined) return known;
+    const shown = this.#account.connections?.find(one => one.id === id);
+    const app = shown?.app ?? usedApp;
+    if (app === null || !new RegExp(APP_SLUG).test(app)) return null;
+    const declared = this.#connectionNames.choose([shown?.name, app], "connection");
+    this.#byId.set(id, declared);
+    const given = (shown?.kind === "keys" && shown.field_names) || [];
+    const fields = given.map(field => [field, `\${${this.#names.variable(declared, field)}}`] as const);
+    this.parts.connections[declared] = {
+      app,
+      ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+    };
+    const need = fields
+      .map(([field, variable]) => `\`${variable.slice(2, -1)}\` is its \`${field}\``)
+      .join(", ");
+    this.#hand(
+      "connection",
+      declared,
+      `an account of ${app}; ${need || `\`headwater connection connect ${app}\`, or \`fields\``}`,
+    );
+    return declared;
+  }
+
+  webhooks(): void {
+    const { webhooks } = this.#account;
+    if (webhooks === null) this.#hand("other", "webhooks", "the server does not list them");
+    for (const webhook of webhooks ?? []) {
+      const { id, name, url, active } = webhook;
+      if (!url || url.length > MAX_URL || !URL.canParse(url)) {
+        this.#hand("other", id, `the webhook \`${name ?? id}\` has no address that can be used`);
+        continue;
+      }
+      const declared = this.#nameOf(id, [name, new URL(url).hostname], "webhook");
+      const headers = (webhook.header_names ?? []).map(header => {
+        const variable = this.#names.variable(declared, header);
+        this.#hand("secret", declared, `\`${variable}\` is its header \`${header}\``);
+        return [header, `\${${variable}}`] as const;
+      });
+      this.parts.webhooks[declared] = {
+        url: literal(url),
+        ...deliveryOf(webhook),
+        ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+        ...(active === false && { active }),
+      };
+      this.#hand("signing", declared, url);
+    }
+  }
+
+  subscriptions(): void {
+    const seen = new Set<string>();
+    for (const subscription of this.#account.subscriptions) {
+      const { id, emitter_id, listener_id, event_name, filter } = subscription;
+      // A pattern means all that there are, here too.
+      const from = /^(p|dc)_\*$/.test(emitter_id) ? emitter_id : this.#byId.get(emitter_id);
+      const to = this.#byId.get(listener_id);
+      const key = JSON.stringify([from, to, event_name ?? ""]);
+      if (from === undefined || to === undefined) {
+        const missing = from === undefined ? emitter_id : listener_id;
+        this.#hand(
+          "subscription",
+          id,
+          `from \`${emitter_id}\` to \`${listener_id}\`: ${missing} is not in the file`,
+        );
+      } else if (!seen.has(key)) {
+        seen.add(key);
+        this.parts.subscriptions.push({
+          from,
+          to,
+          ...(event_name && { channel: event_name }),
+          ...(filter && Object.keys(filter).length > 0 && { filter: literal(filter) }),
+          ...this.#functionOf(subscription),
+        });
+      }
+    }
+  }
+
+  #functionOf({ id, function: code }: ShownSubscription): { function?: string } {
+    if (!code) return {};
+    const path = `functions/${this.#names.choose([id], "function")}.ts`;
+    this.functions.set(path, code);
+    return { function: `./${path}` };
+  }
+
+  /** What has no place in the file yet, or is not to be made twice. */
+  others(): void {
+    const { destinations, autoSubscriptions, workflows } = this.#account;
+    for (const { id, name } of destinations ?? [])
+      this.#hand(
+        "other",
+        id,
+        `the destination \`${name ?? id}\`: declare it under \`destinations\` or \`actions\` with its secrets`,
+      );
+    for (const { id } of autoSubscriptions ?? [])
+      this.#hand(
+        "other",
+        id,
+        "subscribes a listener to whatever is made later: make it again (POST /v1/auto_subscriptions)",
+      );
+    if (workflows === null)
+      this.#hand(
+        "workflow",
+        "workflows",
+        "the server does not list them; only those that something subscribes to are known",
+      );
+  }
+
+  #nameOf(id: string, texts: (string | null | undefined)[], otherwise: string): string {
+    const name = this.#names.choose(texts, otherwise);
+    this.#byId.set(id, name);
+    return name;
+  }
+}
+
+/** What a file of `apply` may have. */
+const MAX_URL = 2048;
+const MAX_DESCRIPTION = 1024;
+
+/** What a file says of how deliveries are made; the server's defaults are left out. */
+function deliveryOf({ description, ordered, ...webhook }: ShownWebhook) {
+  const { max_in_flight, rate_limit_per_second, retry_schedule, timeout_seconds } = webhook;
+  const given = Object.entries({ max_in_flight, rate_limit_per_second, retry_schedule, timeout_seconds });
+  return {
+    ...(description && { description: literal(description.slice(0, MAX_DESCRIPTION)) }),
+    ...(ordered === true && { ordered }),
+    ...Object.fromEntries(given.filter(([, value]) => value !== null && value !== undefined)),
+  };
+}
