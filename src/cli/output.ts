@@ -81,6 +81,9 @@ export function table(
   return [coloured("bold", lines[0] ?? ""), ...lines.slice(1)].join("\n");
 }
 
+/** Returns a row of its own as a line, for a table that goes on without an end. */
+export const rowOf = (row: readonly unknown[]): string => row.map(textOf).join(GAP);
+
 /** No column becomes narrower. */
 const LEAST = 8;
 

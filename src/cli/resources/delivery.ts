@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { parseTime } from "../input.ts";
+import { parseTime, UsageError } from "../input.ts";
 import { fields, note, print, printJson, show, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { followDeliveries } from "./follow-deliveries.ts";
 import { type JsonOption, jsonOption, type Listing, type ListOptions } from "./list.ts";
 import {
   EMITTERS,
@@ -90,6 +91,10 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
   async *read(client, page, options) {
     yield* client.deliveries.list({ ...page, ...(await queryOf(client, options)) });
   },
+  async *follow(client, page, options) {
+    checkFollowed(options);
+    yield* followDeliveries(client, { ...page, ...(await queryOf(client, options)) });
+  },
   columns: {
     id: ({ id }) => id,
     state: ({ state, reason }) => (reason === null ? state : `${state} (${reason})`),
@@ -101,6 +106,12 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
   },
   showsOthers: true,
 };
+
+/** What a delivery itself does not show. Throws UsageError. */
+function checkFollowed({ status, since, until, text }: SearchOptions): void {
+  const given = Object.entries({ status, since, until, text }).find(([, value]) => value !== undefined);
+  if (given) throw new UsageError(`--${given[0]}: goes without --follow`);
+}
 
 async function queryOf(client: Headwater, options: SearchOptions) {
   const { state, webhook, issue, emitter, event, subscription, channel, status, since, until, text } =

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Headwater } from "../../../clients/typescript/src/index.ts";
-import { note, print, printJson, table } from "../output.ts";
+import { note, print, printJson, printJsonLine, rowOf, table } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 
 /** A page of the API has so many rows at the most. */
@@ -18,19 +18,38 @@ export interface Listing<Row, Options extends ListOptions = ListOptions> {
   /** Whether columns have ids of other things. */
   showsOthers?: boolean;
   options?: (command: Command) => Command;
+  /** Goes over rows as they are made or change, those of `read` first; with it, the list has `--follow`. */
+  follow?: Listing<Row, Options>["read"];
 }
 
 /** Adds `list`. */
 export function listCommand<Row, Options extends ListOptions = ListOptions>(
   group: Command,
   tools: RemoteTools,
-  { description, read, columns, showsOthers = false, options: own = one => one }: Listing<Row, Options>,
+  {
+    description,
+    read,
+    columns,
+    showsOthers = false,
+    options: own = one => one,
+    follow,
+  }: Listing<Row, Options>,
 ): void {
   const command = listOptions(own(group.command("list").description(description)));
+  if (follow)
+    command.option("-f, --follow", "go on with what happens, until Ctrl-C; with --json, one line each");
   const hasIds = showsOthers || ("name" in columns && "id" in columns);
   const listing = hasIds ? command.option("--ids", "show ids, of which names are shown otherwise") : command;
   remoteAction<Options>(listing, tools, async ({ client, options }) => {
     const page = { limit: Math.min(options.limit, PAGE) };
+    if (follow && options.follow) {
+      const names = showsOthers && !options.json && !options.ids ? await firstNames(client) : new Map();
+      for await (const row of follow(client, page, options)) {
+        if (options.json) printJsonLine(row);
+        else print(rowOf(Object.values(columns).map(cell => cell(row, id => names.get(id) ?? id))));
+      }
+      return;
+    }
     const rows = await firstRows(read(client, page, options), options.limit);
     const isNamed = showsOthers && !options.json && !options.ids && rows.rows.length > 0;
     printRows(rows, options, columns, isNamed ? await firstNames(client) : new Map());
@@ -94,6 +113,7 @@ export const listOptions = (command: Command, limit = 100): Command =>
 export interface ListOptions extends JsonOption {
   /** Whether ids are shown of what has a name. */
   ids?: boolean;
+  follow?: boolean;
   limit: number;
 }
 

@@ -18,6 +18,7 @@ import {
 } from "./list.ts";
 import { EMITTERS, findEmitterId, findSource, NamedArgument, SOURCES } from "./names.ts";
 import { endpointOf, sendCommand } from "./send-signed.ts";
+import { runsCommand } from "./source-runs.ts";
 import { versionCommands } from "./source-version.ts";
 import { activeCommands, commandOn, type Subject, subjectCommands, thingAction } from "./subject.ts";
 
@@ -65,6 +66,7 @@ export function sourceCommands(program: Command, tools: RemoteTools): void {
       activeCommands(source, tools, SOURCE);
       versionCommands(source, tools, SOURCE);
       runCommand(source, tools);
+      runsCommand(source, tools, SOURCE);
       sendCommand(source, tools, SOURCE);
       rotateCommand(source, tools);
     },
