@@ -8,9 +8,10 @@ import { warnIfReadable } from "../remote/login.ts";
 import { givenTo } from "../remote/remote-command.ts";
 
 const HELP = `
-Reads the sources with their components, the webhooks and the subscriptions of an account, and changes nothing there. It writes
-headwater.yaml, which \`headwater apply\` reads, the code of the components, and import-report.txt, which says what needs a hand: secrets,
-accounts of apps, addresses that change, and what the other server does not show.
+Reads the sources with their components, the webhooks, the subscriptions and, of a Headwater, the destinations and actions of an
+account, and changes nothing there. It writes headwater.yaml, which \`headwater apply\` reads, the code of the components, and
+import-report.txt, which says what needs a hand: secrets, accounts of apps, addresses that change, and what the other server does
+not show.
 
 The API key of the other server is asked for, or read from the standard input, or from HEADWATER_IMPORT_KEY.
 

@@ -1,10 +1,11 @@
 import { APP_SLUG } from "../../connections/schema.ts";
-import type { Declaration } from "../apply/schema.ts";
+import { type Declaration, KIND_NAMES } from "../apply/schema.ts";
 import type { Placed } from "./components.ts";
 import type { Hand, HandKind } from "./hands.ts";
 import { Names } from "./names.ts";
 import { declareProps, literal } from "./props.ts";
-import type { Account, ShownSubscription, ShownWebhook } from "./shown.ts";
+import { declareSettings, deliveryOf } from "./settings.ts";
+import type { Account, ShownSubscription, ShownUse } from "./shown.ts";
 
 /** What an account becomes: the file of `apply`, the code of functions, and what a person has to see to. */
 export interface Imported {
@@ -24,6 +25,7 @@ export function declareAccount(
   declaring.workflows();
   declaring.sources();
   declaring.webhooks();
+  declaring.destinations();
   declaring.subscriptions();
   declaring.others();
   const { parts, functions, hands } = declaring;
@@ -33,12 +35,24 @@ export function declareAccount(
 
 type Parts = { [Part in Exclude<keyof Declaration, "project">]-?: NonNullable<Declaration[Part]> };
 
+/** A file of `apply` has no longer ones. */
+const MAX_URL_CHARS = 2048;
+
+/** A source or an action: its id, its names, and its use of a component. */
+interface Using {
+  id: string;
+  texts: (string | null | undefined)[];
+  used: ShownUse;
+}
+
 class Declaring {
-  readonly parts: Pick<Parts, "connections" | "workflows" | "sources" | "webhooks" | "subscriptions"> = {
+  readonly parts: Parts = {
     connections: {},
     workflows: {},
     sources: {},
     webhooks: {},
+    destinations: {},
+    actions: {},
     subscriptions: [],
   };
   readonly functions = new Map<string, string>();
@@ -80,33 +94,33 @@ class Declaring {
 
   sources(): void {
     for (const source of this.#account.sources) {
-      const { id, name, name_slug, component_id, active, verify } = source;
-      const component = this.#account.components.get(component_id ?? "");
-      const placed = this.#placed.get(component_id ?? "") ?? { problem: "it has no component" };
-      if (!component || "problem" in placed) {
-        const problem = "problem" in placed ? placed.problem : "its component is not shown";
-        this.#hand("source", id, `\`${name ?? name_slug ?? id}\`: ${problem}`);
-        continue;
-      }
-      const declared = this.#nameOf(id, [name_slug, name], "source");
-      const { props, hands } = declareProps(source, component, {
-        names: this.#names,
-        source: declared,
-        connectionOf: (connection, app) => this.#connectionOf(connection, app),
-      });
-      this.hands.push(...hands);
-      if (verify)
-        this.#hand(
-          "other",
-          declared,
-          "verifies who sends: set `verify` and its secrets again (docs/verify.md)",
-        );
-      this.parts.sources[declared] = {
-        file: placed.file,
-        ...(Object.keys(props).length > 0 && { props }),
-        ...(active === false && { active }),
-      };
+      const { id, name, name_slug, active, verify } = source;
+      const component = this.#componentOf({ id, texts: [name_slug, name], used: source });
+      if (!component) continue;
+      const { declared, fields } = component;
+      const again = "verifies who sends: set `verify` and its secrets again (docs/verify.md)";
+      if (verify) this.#hand("other", declared, again);
+      this.parts.sources[declared] = { ...fields, ...(active === false && { active }) };
     }
+  }
+
+  /** Names what has a component, and returns what the file says of that; null for one whose code is not there. */
+  #componentOf({ id, texts, used }: Using) {
+    const component = this.#account.components.get(used.component_id ?? "");
+    const placed = this.#placed.get(used.component_id ?? "") ?? { problem: "it has no component" };
+    if (!component || "problem" in placed) {
+      const problem = "problem" in placed ? placed.problem : "its component is not shown";
+      this.#hand("source", id, `\`${texts.find(text => text) ?? id}\`: ${problem}`);
+      return null;
+    }
+    const declared = this.#nameOf(id, [...texts, component.name], "source");
+    const { props, hands } = declareProps(used, component, {
+      names: this.#names,
+      thing: declared,
+      connectionOf: (connection, app) => this.#connectionOf(connection, app),
+    });
+    this.hands.push(...hands);
+    return { declared, fields: { file: placed.file, ...(Object.keys(props).length > 0 && { props }) } };
   }
 
   /** Each is declared once it is used; without its app it can't be. */
@@ -140,7 +154,7 @@ class Declaring {
     if (webhooks === null) this.#hand("other", "webhooks", "the server does not list them");
     for (const webhook of webhooks ?? []) {
       const { id, name, url, active } = webhook;
-      if (!url || url.length > MAX_URL || !URL.canParse(url)) {
+      if (!url || url.length > MAX_URL_CHARS || !URL.canParse(url)) {
         this.#hand("other", id, `the webhook \`${name ?? id}\` has no address that can be used`);
         continue;
       }
@@ -157,6 +171,25 @@ class Declaring {
         ...(active === false && { active }),
       };
       this.#hand("signing", declared, url);
+    }
+  }
+
+  destinations(): void {
+    for (const destination of this.#account.destinations ?? []) {
+      const { id, name, kind, action, active } = destination;
+      const delivery = { ...deliveryOf(destination), ...(active === false && { active }) };
+      const component = action && this.#componentOf({ id, texts: [name], used: action });
+      if (component) this.parts.actions[component.declared] = { ...component.fields, ...delivery };
+      const known = KIND_NAMES.find(one => one === kind);
+      const shown = known && destination[known];
+      if (known && shown) {
+        const declared = this.#nameOf(id, [name], "destination");
+        const { settings, hands } = declareSettings(known, shown, { names: this.#names, thing: declared });
+        this.hands.push(...hands);
+        this.parts.destinations[declared] = { [known]: settings, ...delivery };
+      } else if (!action) {
+        this.#hand("other", id, `the destination \`${name ?? id}\` is of a kind that is not known, ${kind}`);
+      }
     }
   }
 
@@ -197,13 +230,7 @@ class Declaring {
 
   /** What has no place in the file yet, or is not to be made twice. */
   others(): void {
-    const { destinations, autoSubscriptions, workflows } = this.#account;
-    for (const { id, name } of destinations ?? [])
-      this.#hand(
-        "other",
-        id,
-        `the destination \`${name ?? id}\`: declare it under \`destinations\` or \`actions\` with its secrets`,
-      );
+    const { autoSubscriptions, workflows } = this.#account;
     for (const { id } of autoSubscriptions ?? [])
       this.#hand(
         "other",
@@ -223,19 +250,4 @@ class Declaring {
     this.#byId.set(id, name);
     return name;
   }
-}
-
-/** What a file of `apply` may have. */
-const MAX_URL = 2048;
-const MAX_DESCRIPTION = 1024;
-
-/** What a file says of how deliveries are made; the server's defaults are left out. */
-function deliveryOf({ description, ordered, ...webhook }: ShownWebhook) {
-  const { max_in_flight, rate_limit_per_second, retry_schedule, timeout_seconds } = webhook;
-  const given = Object.entries({ max_in_flight, rate_limit_per_second, retry_schedule, timeout_seconds });
-  return {
-    ...(description && { description: literal(description.slice(0, MAX_DESCRIPTION)) }),
-    ...(ordered === true && { ordered }),
-    ...Object.fromEntries(given.filter(([, value]) => value !== null && value !== undefined)),
-  };
 }

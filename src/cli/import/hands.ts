@@ -7,7 +7,7 @@ export const KINDS_OF_HANDS = {
   signing:
     "Signing keys, which change. Give the new ones, which `headwater apply --show-keys` prints, to the receivers",
   memory: "What sources remember, which stays where it is: they begin with an empty `$.service.db`",
-  source: "Sources that are not in the file",
+  source: "Sources and actions that are not in the file",
   prop: "Values that are not in the file",
   subscription: "Subscriptions that are not in the file",
   workflow: "Workflows. What runs in them is not imported",

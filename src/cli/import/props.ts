@@ -1,12 +1,12 @@
 import { APP_TYPE, APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import type { Hand, HandKind } from "./hands.ts";
 import type { Names } from "./names.ts";
-import type { ShownComponent, ShownProp, ShownSource } from "./shown.ts";
+import type { ShownComponent, ShownProp, ShownUse } from "./shown.ts";
 
 interface PropTools {
   names: Names;
-  /** What the file calls the source. */
-  source: string;
+  /** What the file calls the source or the action. */
+  thing: string;
   /** Returns what the file calls the connection with this id, of this app; null if neither is known. */
   connectionOf: (id: string, app: string | null) => string | null;
 }
@@ -16,17 +16,17 @@ type Outcome = { value: unknown } | Pick<Hand, "kind" | "text">;
 
 const MEMORY_TYPE = "$.service.db";
 
-/** Returns the props of a source as `apply` takes them, and what they lack. */
-export function declareProps(source: ShownSource, component: ShownComponent, tools: PropTools) {
-  const values = source.configured_props ?? {};
+/** Returns the props of a source or an action as `apply` takes them, and what they lack. */
+export function declareProps(used: ShownUse, component: ShownComponent, tools: PropTools) {
+  const values = used.configured_props ?? {};
   const known = new Map((component.configurable_props ?? []).map(prop => [prop.name, prop]));
   const outcomes: [string, Outcome][] = [];
   const hands: Hand[] = [];
-  const hand = (kind: HandKind, text: string) => hands.push({ kind, thing: tools.source, text });
+  const hand = (kind: HandKind, text: string) => hands.push({ kind, thing: tools.thing, text });
   for (const prop of known.values()) {
     if (prop.type === MEMORY_TYPE) hand("memory", `\`${prop.name}\``);
-    if (prop.secret !== true || !isSecretSet(prop, source)) continue;
-    const variable = tools.names.variable(tools.source, prop.name);
+    if (prop.secret !== true || !isSecretSet(prop, used)) continue;
+    const variable = tools.names.variable(tools.thing, prop.name);
     outcomes.push([prop.name, { value: `\${${variable}}` }]);
     hand("secret", `\`${variable}\` is its \`${prop.name}\``);
   }
@@ -71,7 +71,7 @@ function outcomeOf(prop: ShownProp | undefined, value: unknown, { connectionOf }
 }
 
 /** A server that does not say which secrets are set leaves out those that are required, too. */
-function isSecretSet(prop: ShownProp, { secrets_set, configured_props }: ShownSource): boolean {
+function isSecretSet(prop: ShownProp, { secrets_set, configured_props }: ShownUse): boolean {
   if (secrets_set) return secrets_set.includes(prop.name);
   return prop.optional !== true || (configured_props?.[prop.name] ?? null) !== null;
 }

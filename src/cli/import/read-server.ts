@@ -14,11 +14,13 @@ import {
   ComponentFiles,
   ComponentRow,
   ConnectionRow,
+  DestinationRow,
   Id,
   NamedRow,
   type ShownComponent,
   type ShownSource,
   type ShownSubscription,
+  type ShownUse,
   SourceRow,
   SourceWhole,
   SubscriptionRow,
@@ -60,6 +62,7 @@ export class ServerReader {
     const chosen = onlyWith(text, {
       sources: await this.#list("sources/", SourceRow),
       webhooks: await this.#listIfShown("webhooks", WebhookRow),
+      destinations: await this.#listIfShown("destinations", DestinationRow),
       subscriptions: await this.#list("subscriptions", SubscriptionRow),
       workflows: await this.#listIfShown("workflows", NamedRow),
     });
@@ -68,15 +71,17 @@ export class ServerReader {
       ...chosen,
       sources,
       subscriptions: await inTurns(chosen.subscriptions, one => this.#wholeSubscription(one)),
-      components: await this.#components(sources),
-      destinations: await this.#listIfShown("destinations", NamedRow),
+      components: await this.#components([
+        ...sources,
+        ...(chosen.destinations ?? []).flatMap(({ action }) => action ?? []),
+      ]),
       connections: await this.#listIfShown("connections", ConnectionRow),
       autoSubscriptions: await this.#listIfShown("auto_subscriptions", NamedRow),
     };
   }
 
-  async #components(sources: ShownSource[]): Promise<Account["components"]> {
-    const ids = [...new Set(sources.flatMap(({ component_id }) => component_id ?? []))];
+  async #components(uses: ShownUse[]): Promise<Account["components"]> {
+    const ids = [...new Set(uses.flatMap(({ component_id }) => component_id ?? []))];
     return new Map(await inTurns(ids, async id => [id, await this.#component(id)] as const));
   }
 

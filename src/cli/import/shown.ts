@@ -44,18 +44,30 @@ export const ComponentFiles = Type.Object({
   entry: Text,
 });
 
-export const WebhookRow = Type.Object({
+/** What everything that has deliveries has alike. */
+const receiver = {
   id: Id,
   name: Text,
   description: Text,
   url: Text,
   active: Shown(Type.Boolean()),
-  header_names: Names,
   max_in_flight: Shown(Type.Integer()),
   rate_limit_per_second: Shown(Type.Integer()),
   ordered: Shown(Type.Boolean()),
   retry_schedule: Names,
   timeout_seconds: Shown(Type.Integer()),
+};
+const Receiver = Type.Object(receiver);
+
+export const WebhookRow = Type.Object({ ...receiver, header_names: Names });
+
+export const DestinationRow = Type.Object({
+  ...receiver,
+  kind: Type.String(),
+  redis_stream: Values,
+  rabbitmq: Values,
+  s3: Values,
+  action: Shown(Type.Object({ component_id: Text, configured_props: Values, secrets_set: Names })),
 });
 
 export const SubscriptionRow = Type.Object({
@@ -79,7 +91,11 @@ export const ConnectionRow = Type.Object({
 export const NamedRow = Type.Object({ id: Id, name: Text });
 
 export type ShownSource = Static<typeof SourceRow> & Partial<SourceWhole>;
+export type ShownReceiver = Static<typeof Receiver>;
 export type ShownWebhook = Static<typeof WebhookRow>;
+export type ShownDestination = Static<typeof DestinationRow>;
+/** What a source and an action have of a component. */
+export type ShownUse = Pick<ShownSource, "component_id" | "configured_props" | "secrets_set">;
 export type ShownSubscription = Static<typeof SubscriptionRow>;
 export type ShownConnection = Static<typeof ConnectionRow>;
 export type ShownProp = NonNullable<Static<typeof ComponentRow>["configurable_props"]>[number];
@@ -95,7 +111,7 @@ export interface Account {
   webhooks: ShownWebhook[] | null;
   subscriptions: ShownSubscription[];
   workflows: NamedRow[] | null;
-  destinations: NamedRow[] | null;
+  destinations: ShownDestination[] | null;
   connections: ShownConnection[] | null;
   autoSubscriptions: NamedRow[] | null;
 }

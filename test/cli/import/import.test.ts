@@ -19,6 +19,8 @@ export default { name: "Orders", version: "1.0.0", key: "orders", props: {
 const SHAPE =
   "export const shape = (body, shop, token) => ({ n: body.n, shop, hasToken: token !== undefined });";
 const BEAT = `export default { name: "Beat", version: "1.0.0", props: { timer: "$.interface.timer" }, run() {} };`;
+const NOTE = `export default { type: "action", name: "Note", version: "1.0.0",
+  props: { text: "string", token: { type: "string", secret: true } }, run() { return this.text; } };`;
 
 describe("headwater import, from one Headwater to another", () => {
   let old: System;
@@ -86,8 +88,18 @@ describe("headwater import, from one Headwater to another", () => {
     await from.subscribe(workflow.id, inbox.id);
     await from.subscribe(beat.id, inbox.id, "$errors");
     await from.expect(201, "POST", "/destinations", {
-      body: { name: "archive", redis_stream: { url: "redis://redis.example.com", stream: "orders" } },
+      body: {
+        name: "archive",
+        redis_stream: { url: "redis://redis.example.com", stream: "orders", password: SECRET },
+      },
     });
+    const note = await from.expect(201, "POST", "/destinations", {
+      body: {
+        name: "note",
+        action: { component_code: NOTE, configured_props: { text: "Order {{event.n}}", token: SECRET } },
+      },
+    });
+    await from.subscribe(orders.id, note.id);
 
     const imported = await withInput(
       ["import", old.baseUrl, folder.path, "--project", "moved"],
@@ -120,7 +132,24 @@ describe("headwater import, from one Headwater to another", () => {
           headers: { authorization: "${THE_INBOX_AUTHORIZATION}" },
         },
       },
+      destinations: {
+        archive: {
+          redis_stream: {
+            url: "redis://redis.example.com",
+            stream: "orders",
+            max_length: 100_000,
+            password: "${ARCHIVE_PASSWORD}",
+          },
+        },
+      },
+      actions: {
+        note: {
+          file: "./components/note.mjs",
+          props: { token: "${NOTE_TOKEN}", text: "Order {{event.n}}" },
+        },
+      },
       subscriptions: [
+        { from: "shop-orders", to: "note" },
         { from: "beat", to: "the-inbox", channel: "$errors" },
         { from: "billing", to: "the-inbox" },
         {
@@ -135,14 +164,20 @@ describe("headwater import, from one Headwater to another", () => {
     });
     for (const path of await folder.files()) expect(await folder.read(path), path).not.to.include(SECRET);
     const report = await folder.read("import-report.txt");
-    expect(report).to.include("the destination `archive`").and.to.include("**shop-orders**: `db`");
+    expect(report).to.include("`ARCHIVE_PASSWORD` is its `password`").and.to.include("**shop-orders**: `db`");
 
     const early = await apply({});
     expect([early.code, early.stdout]).to.deep.equal([1, ""]);
     expect(early.stderr)
       .to.include("the environment has no WEATHER_API_KEY")
       .and.to.include("SHOP_ORDERS_TOKEN");
-    const variables = { WEATHER_API_KEY: "k", SHOP_ORDERS_TOKEN: "t", THE_INBOX_AUTHORIZATION: "Bearer new" };
+    const variables = {
+      WEATHER_API_KEY: "k",
+      SHOP_ORDERS_TOKEN: "t",
+      THE_INBOX_AUTHORIZATION: "Bearer new",
+      ARCHIVE_PASSWORD: "p",
+      NOTE_TOKEN: "n",
+    };
     const applied = await apply(variables);
     expect(applied.code, applied.stderr).to.equal(0);
     expect((await apply(variables, "--plan", "--exit-code")).stdout).to.equal("Nothing to change.\n");
