@@ -59,7 +59,7 @@ export async function withEvent(
       },
     });
     const raw = rawRequest(platform, arrival, body);
-    const admission = gate?.(asSigned(ctx, raw)) ?? null;
+    const admission = gate?.(signedRequest(platform, ctx, body)) ?? null;
     if (admission?.outcome === "responded") return admission.response;
     await shares.handleBody(account, body.length, async () => accept(await httpEvent(raw), admission));
     return null;
@@ -81,15 +81,19 @@ const rawRequest = (platform: Stores, { ctx, path }: Arrival, body: Buffer): Raw
   search: new URLSearchParams(ctx.search),
   headers: headersOf(platform, ctx),
   body,
-  url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
+  url: urlOf(platform, ctx),
   clientIp: clientAddress(ctx),
 });
 
-/** With all headers as they arrived, whatever a proxy and the connection have to do with them. */
-const asSigned = ({ req }: Context, { method, url, body }: RawRequest): SignedRequest => ({
-  method,
-  url,
-  headers: req.headersDistinct,
+/** As senders know it: not of what a request says of its host. */
+const urlOf = (platform: Stores, { path, search }: Context): string =>
+  `${ingressBase(platform)}${path}${search}`;
+
+/** Returns a request with all headers as they arrived, whatever a proxy and the connection have to do with them. */
+export const signedRequest = (platform: Stores, ctx: Context, body: Buffer): SignedRequest => ({
+  method: ctx.method,
+  url: urlOf(platform, ctx),
+  headers: ctx.req.headersDistinct,
   body,
 });
 

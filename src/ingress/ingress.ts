@@ -22,6 +22,7 @@ import { type Arrival, BATCH_SIZE, createEnqueue, IngressShares, withEvent } fro
 import { gateOf } from "./gate.ts";
 import type { HttpEvent } from "./http-event.ts";
 import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
+import { optionsResponse } from "./options.ts";
 import { RejectionNotes } from "./rejections.ts";
 import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
 import { type Admitted, verificationOf, withSender } from "./verification.ts";
@@ -53,6 +54,8 @@ export function ingress(platform: Working & Awaited): Middleware {
     shares.note(account);
     ctx.set(CORS);
     if (ctx.method === "OPTIONS") {
+      const response = await optionsResponse(platform, ctx, { source, connection });
+      if (response) return send(ctx, response);
       ctx.set("access-control-allow-headers", ctx.get("access-control-request-headers") || "*");
       ctx.status = 204;
       return;

@@ -44,9 +44,9 @@ export const plainText = (text: string): IngressResponse => ({
 });
 
 /** Returns the response to a provider that checks the endpoint. */
-export const challengeResponse = ({ status, type, body }: ChallengeResponse): IngressResponse => ({
+export const challengeResponse = ({ status, type, headers, body }: ChallengeResponse): IngressResponse => ({
   status,
-  headers: { ...(type !== null && { "content-type": type }), ...GUARD },
+  headers: { ...headers, ...(type !== null && { "content-type": type }), ...GUARD },
   body: Buffer.from(body),
 });
 

@@ -72,7 +72,7 @@ const authorOf = (props: DescribedProp[]): AuthorVerify | undefined =>
     | AuthorVerify
     | undefined;
 
-/** All of a component's requests are verified, whoever deploys it. */
+/** All of a component's requests are verified, in every source of it. */
 const byAuthorAlone = ({ secret: _, ...author }: AuthorVerify, secrets: string[] = []): EffectiveVerify =>
   effectiveOf({ ...author, secrets });
 

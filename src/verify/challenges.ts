@@ -9,6 +9,8 @@ export interface ChallengeResponse {
   status: number;
   /** Of `body`; null without one. */
   type: "text/plain; charset=utf-8" | "application/json; charset=utf-8" | null;
+  /** Others; absent if there are none. */
+  headers?: Record<string, string>;
   body: string;
 }
 
@@ -35,7 +37,12 @@ export function challengeResponse(
 
 function isMeant({ when: { method, at, equals } }: Challenge, values: RequestValues): boolean {
   const { request } = values;
-  if (method !== undefined && request.method !== method) return false;
+  // An OPTIONS request is mostly a browser's, unless a rule speaks of it.
+  if (
+    request.method === "OPTIONS" ? method !== "OPTIONS" : method !== undefined && request.method !== method
+  ) {
+    return false;
+  }
   if (at === undefined) return true;
   if (at.includes("{{body") && request.body.length > MAX_BODY_BYTES) return false;
   const value = values.first([at]);
@@ -43,7 +50,19 @@ function isMeant({ when: { method, at, equals } }: Challenge, values: RequestVal
 }
 
 function responseOf(
-  { respond: { status = 200, text, json } }: Challenge,
+  { respond: { headers = {}, ...respond } }: Challenge,
+  filled: (text: string) => string | null,
+): ChallengeResponse | null {
+  const sent = Object.entries(headers).map(([name, text]) => [name, filled(text)] as const);
+  // What a header can't have would be an error of the server.
+  if (sent.some(([, value]) => value === null || !/^[\x20-\x7e]*$/.test(value))) return null;
+  const response = contentOf(respond, filled);
+  if (!response || sent.length === 0) return response;
+  return { ...response, headers: { allow: "POST", ...(Object.fromEntries(sent) as Record<string, string>) } };
+}
+
+function contentOf(
+  { status = 200, text, json }: Omit<Challenge["respond"], "headers">,
   filled: (text: string) => string | null,
 ): ChallengeResponse | null {
   if (json !== undefined) {

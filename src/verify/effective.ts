@@ -69,7 +69,7 @@ export function looserFaults(
   ];
 }
 
-/** Returns which secrets are no keys of the rule: they would reject everything, and their owner would learn it from the provider. */
+/** Returns which secrets are not keys of the rule: they would reject everything, and their owner would learn it from the provider. */
 export function secretFaults(choice: RuleChoice, secrets: readonly string[]): RuleFault[] {
   const rule = chosenRule(choice);
   return (rule ? unusableKeys(rule, secrets) : []).map(i => ({

@@ -97,7 +97,8 @@ function challengeFaults(
 ): RuleFault[] {
   // Without a signature it would sign whatever a stranger sends.
   const roots: Root[] = verified && scheme === "hmac" ? [...OF_REQUEST, "hmac"] : OF_REQUEST;
-  const texts = [respond.text ?? "", ...Object.values(respond.json ?? {})];
+  const { text = "", json = {}, headers = {} } = respond;
+  const texts = [text, ...Object.values(json), ...Object.values(headers)];
   return [
     ...placeFaults(`${path}.when.at`, when.at === undefined ? [] : [when.at], OF_REQUEST),
     ...fault(`${path}.when`, when.equals !== undefined && when.at === undefined, "needs at beside equals"),

@@ -361,6 +361,27 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     "user:password, as in the address of the webhook",
     tokenIn("authorization", { prefix: "Basic ", encoding: "base64", id: ["{{body.MessageID}}"] }),
   ),
+  cloudevents: read(
+    "CloudEvents, such as Azure Event Grid",
+    "the bearer token",
+    tokenIn("authorization", {
+      prefix: "Bearer ",
+      id: [header("ce-id"), "{{body.id}}"],
+      challenges: [
+        {
+          when: { method: "OPTIONS", at: header("webhook-request-origin") },
+          verified: false,
+          respond: {
+            headers: {
+              "webhook-allowed-origin": header("webhook-request-origin"),
+              "webhook-allowed-rate": "*",
+            },
+          },
+        },
+      ],
+    }),
+    "Who asks by OPTIONS whether it may send is allowed to: the token protects.",
+  ),
   bearer: read("Bearer token", "the token", tokenIn("authorization", { prefix: "Bearer " })),
   basic: read(
     "User and password",

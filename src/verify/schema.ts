@@ -55,7 +55,7 @@ const Signature = Closed({
 
 const Challenge = Closed({
   when: Closed({
-    method: Type.Optional(OneOf(["GET", "HEAD", "POST"])),
+    method: Type.Optional(OneOf(["GET", "HEAD", "OPTIONS", "POST"])),
     at: Type.Optional(Text("One template, whose value the request must have.")),
     equals: Type.Optional(Short("What that value must be.")),
   }),
@@ -68,6 +68,15 @@ const Challenge = Closed({
         maxProperties: MAX_FIELDS,
         description: "An object, sent as JSON.",
       }),
+    ),
+    headers: Type.Optional(
+      Closed(
+        {
+          "webhook-allowed-origin": Type.Optional(Text("A text with templates.")),
+          "webhook-allowed-rate": Type.Optional(Text("A text with templates.")),
+        },
+        { description: "By which a sender is allowed to send (CloudEvents)." },
+      ),
     ),
   }),
 });

@@ -17,7 +17,7 @@ const AUTHORED = `export default { name: "Authored", version: "0.0.1",
     http: { type: "$.interface.http", verify: { preset: "github", secret: "secret" } },
   },
   run(event) { this.$emit({ verified: event.verified }); } };`;
-/** A source that tells a service of its address before it sets its secret. */
+/** A source that gives a service its address before it sets its secret. */
 const OF_HOOK = `export default { name: "Of a hook", version: "0.0.1",
   props: {
     http: { type: "$.interface.http", verify: { preset: "github", secret: { from: "hook" } } },
@@ -179,6 +179,29 @@ describe("a request for a source that verifies", () => {
     expect(response.headers).to.include({ "content-type": "text/plain; charset=utf-8" });
     const ofAnother = { ...headers, "x-slack-signature": `v0=${"0".repeat(64)}` };
     expect((await send(endpointOf(source), { headers: ofAnother, body: [body] })).status).to.equal(401);
+  });
+
+  it("may ask by OPTIONS whether it may send, where the rule says so; others are a browser's", async () => {
+    const asked = { method: "OPTIONS", headers: { "webhook-request-origin": "grid.example.com" } };
+    const source = await deploy({ preset: "cloudevents" });
+    const response = await send(endpointOf(source), asked);
+    expect([response.status, response.text]).to.deep.equal([200, ""]);
+    expect(response.headers).to.include({
+      ...{ "webhook-allowed-origin": "grid.example.com", "webhook-allowed-rate": "*", allow: "POST" },
+    });
+    const preflight = { method: "OPTIONS", headers: { origin: "https://a.example" } };
+    for (const [to, request] of [
+      [source, preflight],
+      [await deploy(github401), asked],
+      [await deploy(), asked],
+    ] as const) {
+      const { status, headers } = await send(endpointOf(to), request);
+      expect(status).to.equal(204);
+      expect(headers).to.include({ "access-control-allow-origin": "*" }).and.not.have.any.keys("allow");
+      expect(headers).not.to.have.any.keys("webhook-allowed-origin");
+    }
+    expect((await send(endpointOf(source), { ...asked, method: "POST" })).status).to.equal(401);
+    expect((await send(endpointOf(source), { ...asked, method: "HEAD" })).status).to.equal(401);
   });
 
   it("starts no second run with an id that has come before, if the source drops repeats", async () => {

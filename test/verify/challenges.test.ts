@@ -66,6 +66,31 @@ describe("a challenge", () => {
     expect(unsigned("trello", { method: "HEAD" }).outcome).to.equal("challenge");
   });
 
+  it("of CloudEvents allows to send, by OPTIONS alone, in headers that can be sent", () => {
+    const headers = {
+      "webhook-request-origin": ["eventemitter.example.com"],
+      "webhook-request-rate": ["120"],
+    };
+    expect(unsigned("cloudevents", { method: "OPTIONS", headers })).to.deep.equal({
+      outcome: "challenge",
+      response: {
+        ...{ status: 200, type: null, body: "" },
+        headers: {
+          allow: "POST",
+          "webhook-allowed-origin": "eventemitter.example.com",
+          "webhook-allowed-rate": "*",
+        },
+      },
+    });
+    for (const origin of [[], ["a", "b"], ["a\nb"], ["ü"], ["a".repeat(LIMITS.challengeChars.value + 1)]]) {
+      const asked = { "webhook-request-origin": origin };
+      expect(unsigned("cloudevents", { method: "OPTIONS", headers: asked }).outcome).to.equal("rejected");
+    }
+    expect(unsigned("cloudevents", { method: "GET", headers }).outcome).to.equal("rejected");
+    expect(unsigned("okta", { method: "OPTIONS", headers }).outcome).to.equal("rejected");
+    expect(signed("discord", { type: 1 }).outcome).to.equal("challenge");
+  });
+
   it("is not one with another method, twice, or with a long value", () => {
     for (const [changes, preset] of [
       [{ url: `${URL_OF_SOURCE}?challenge=abc`, method: "POST" }, "dropbox"],

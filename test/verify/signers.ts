@@ -304,6 +304,7 @@ export const SIGNERS: Record<string, Signer> = {
   cloudflare: token("cf-webhook-auth", "a word"),
   okta: token("authorization", "a word"),
   grafana: token("authorization", "a-token", secret => `Bearer ${secret}`),
+  cloudevents: token("authorization", "a-token", secret => `Bearer ${secret}`),
   bearer: token("authorization", "a-token", secret => `Bearer ${secret}`),
   postmark: token("authorization", "user:pass:word", basic),
   basic: token("authorization", "user:pass:word", basic),
