@@ -295,10 +295,11 @@ export async function startDemo(
     },
   });
   const deps: Deps = { things: THINGS, calls: [] };
-  const { routes = demoRoutes, above, authenticate, isKey, readSession, rateLimit, ...rest } = options;
+  const { routes = demoRoutes, above, authenticate, clock, isKey, readSession, rateLimit, ...rest } = options;
   const gate = new KeyGate({
     authenticate:
       authenticate ?? (async key => (Object.hasOwn(CALLERS, key) ? (CALLERS[key] ?? null) : null)),
+    clock: clock ?? Date.now,
     isKey: isKey ?? (() => true),
     readSession,
     rateLimit,

@@ -145,7 +145,12 @@ describe("http/router", () => {
       createRouter(routes, {
         deps: { things: [], calls: [] },
         prefix: "/v1",
-        gate: new KeyGate({ authenticate: async () => null, isKey: () => true, rateLimit: undefined }),
+        gate: new KeyGate({
+          authenticate: async () => null,
+          clock: Date.now,
+          isKey: () => true,
+          rateLimit: undefined,
+        }),
       });
     const route = routeFor<Deps>();
     const one = (path: string, id: string) =>

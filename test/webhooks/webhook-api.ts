@@ -45,6 +45,7 @@ export async function openWebhookApi(platform: TestPlatform): Promise<Api> {
       prefix: "/v1",
       gate: new KeyGate({
         authenticate: async key => CALLERS[key] ?? null,
+        clock: Date.now,
         isKey: () => true,
         rateLimit: undefined,
       }),
