@@ -31,6 +31,9 @@ export interface KeyLimits {
   expiresAt?: number | undefined;
 }
 
+const isLimited = ({ access, expires_at }: Pick<ApiKey, "access" | "expires_at">): boolean =>
+  access !== undefined || expires_at !== undefined;
+
 /**
  * Returns the text under which a limited key is stored. A release before limited keys looks for the hash alone and finds none, so that
  * after a roll-back they are rejected instead of being keys that may do everything for ever.
@@ -48,17 +51,19 @@ export function newKey(
   const apiKey = newApiKey();
   const hash = hashOf(apiKey);
   const { access = "full", emitterIds, expiresAt } = limits;
-  const isLimited = access !== "full" || expiresAt !== undefined;
-  const key: ApiKey = {
-    _id: newId("key", platform.clock()),
-    user_id: userId,
-    hash: isLimited ? limitedHash(hash) : hash,
-    prefix: apiKey.slice(0, PREFIX_CHARS),
-    name,
-    ...origin,
+  const stored = {
     ...(access !== "full" && { access }),
     ...(emitterIds && { emitter_ids: emitterIds }),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  };
+  const key: ApiKey = {
+    _id: newId("key", platform.clock()),
+    user_id: userId,
+    hash: isLimited(stored) ? limitedHash(hash) : hash,
+    prefix: apiKey.slice(0, PREFIX_CHARS),
+    name,
+    ...origin,
+    ...stored,
     created_at: unixSeconds(platform.clock()),
     revoked_at: null,
   };
@@ -83,14 +88,14 @@ const recordOfOperator = (
   { _id: id, user_id: ownerId, name = null }: ApiKey,
 ) => recordOwnAction(platform, { by: "operator", ownerId, action, thing: { id, name } });
 
-/** Returns a user's API keys with how and when each was made, newest first. Throws `not-found` for the user. */
+/** Returns a user's API keys with how and when each was made, and limits if it has some, newest first. Throws `not-found` for the user. */
 export async function listApiKeys(platform: Stores, userId: string) {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const keys = await ApiKeys(platform.mongo).find({ user_id: userId }).sort({ _id: -1 }).lean();
   return keys.map(key => ({
     id: key._id,
     ...presentOrigin(key),
-    ...presentLimits(key),
+    ...(isLimited(key) && presentLimits(key)),
     created_at: key.created_at,
     revoked_at: key.revoked_at,
   }));

@@ -155,6 +155,7 @@ export const READ_TOOLS: readonly ToolSpec[] = [
     name: "search_deliveries",
     title: "Deliveries",
     route: "searchDeliveries",
+    quotesStrangers,
     isSparse: true,
     description:
       "Search deliveries, newest first: by state, HTTP status, time, listener, emitter, event, issue or words of the payload.",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import { compress } from "../compress.mjs";
 
 /** There are hundreds of pages, and a build should take a second. */
@@ -20,13 +20,17 @@ export class Output {
     mkdirSync(this.assets, { recursive: true });
   }
 
-  /** Adds what is served at a path of the server; `kind` is the end of its file. */
+  /**
+   * Adds what is served at a path of the server; `kind` is the end of its file, whose name is of its content: a server that knows an
+   * earlier build never sends another page in its place.
+   */
   page(path, kind, content) {
-    const file = `pages/${Object.keys(this.#pages).length}.${kind}`;
-    mkdirSync(dirname(join(this.#folder, file)), { recursive: true });
+    const hash = hashOf(content);
+    const file = `pages/${hash}.${kind}`;
+    mkdirSync(join(this.#folder, "pages"), { recursive: true });
     writeFileSync(join(this.#folder, file), content);
     compress(join(this.#folder, file), PAGE_QUALITY);
-    this.#pages[path] = { file, etag: `"${hashOf(content)}"` };
+    this.#pages[path] = { file, etag: `"${hash}"` };
   }
 
   /** Adds an asset; returns its name. */

@@ -18,8 +18,8 @@ describe("headwater key", () => {
   const { printed, json, failure, misuse } = commandsWith(() => envOf(anna.apiKey));
 
   it("makes a key for one emitter and some days, which publishes there and does nothing else", async () => {
-    const shop = await json("workflow", "create", "shop");
-    const other = await json("workflow", "create", "other");
+    const make = (name: string) => anna.expect(201, "POST", "/workflows", { body: { name } });
+    const [shop, other] = await Promise.all(["shop", "other"].map(make));
     const options = ["--access", "publish", "--emitter", "shop", "--expires", "30d", "--name", "till"];
     const { code, stdout, stderr } = await headwater(["key", "create", ...options], envOf(anna.apiKey));
     expect([code, stdout]).to.match(/^0,hw_\w{32}\n$/);
