@@ -110,6 +110,7 @@ export function useVerifyForm(edits: Edits<never>, { verify, author, presets }: 
     set: edits.set,
     /** Another provider has another tolerance, and other secrets. */
     choose: (provider: string) => {
+      if (provider === values.provider) return;
       edits.set("provider", provider);
       edits.set("tolerance", presets.find(({ name }) => name === provider)?.tolerance ?? null);
     },

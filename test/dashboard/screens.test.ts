@@ -133,6 +133,7 @@ describe("every screen of the dashboard", function () {
       "source-runs": `/sources/${source.id}/runs`,
       "source-logs": `/sources/${source.id}/logs`,
       "source-statistics": `/sources/${source.id}/statistics`,
+      "source-verification": `/sources/${source.id}/verification`,
       "source-settings": `/sources/${source.id}/settings`,
       "source-timer": `/sources/${timer.id}/settings`,
       "source-code": `/sources/${source.id}/code`,
