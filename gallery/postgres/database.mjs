@@ -72,3 +72,13 @@ export const quoted = name => pg.escapeIdentifier(name);
 
 /** Returns the name of a table, with or without its schema, as SQL has it. */
 export const quotedTable = name => name.split(".").map(quoted).join(".");
+
+/** Returns the names of the tables and views that the user of a database may see, as `quotedTable` takes them. */
+export const tablesOf = settings =>
+  inTransaction(settings, { isReading: true }, async client => {
+    const { rows } = await client.query(
+      `SELECT CASE table_schema WHEN 'public' THEN '' ELSE table_schema || '.' END || table_name AS name
+       FROM information_schema.tables WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`,
+    );
+    return rows.map(({ name }) => name);
+  });

@@ -164,6 +164,7 @@ describe("the gallery's mail", () => {
     expect((await source.events()) as Mail[]).to.have.length(1);
     await box.mailboxCreate("Other");
     await append(plain(2), undefined, "Other");
+    expect(await source.choices("mailbox")).to.have.members(["INBOX", "Other"]);
     source.configure(configured({ mailbox: "Other" }));
     expect(await source.events()).to.deep.equal([]);
   });

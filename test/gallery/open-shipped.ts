@@ -37,6 +37,8 @@ export interface ShippedSource {
   run(event?: unknown): Promise<{ emits: Emit[]; failed: string | null }>;
   /** The events of a run that must not fail. */
   events(event?: unknown): Promise<unknown[]>;
+  /** What its form offers as the values of a prop. */
+  choices(prop: string): Promise<unknown[]>;
   db(): Record<string, unknown>;
   /** Continues with other props, as an update of the source does. */
   configure(configured: Record<string, unknown>): void;
@@ -81,6 +83,14 @@ export async function openSource(
       const { emits, failed } = await run(event);
       if (failed !== null) throw new Error(failed);
       return emits.map(one => one.event);
+    },
+    async choices(prop) {
+      const event = { prop, page: 0 };
+      const request = { call: "options" as const, event, props: values, db: {} };
+      const { emits, error } = await sandboxes.call(`${key}:test`, bundle, request);
+      if (error) throw new Error(error.message);
+      const [listed] = emits.map(one => one.event as { options: unknown[] });
+      return listed?.options ?? [];
     },
     db: () => db,
     configure: given => {

@@ -201,6 +201,16 @@ describe("the gallery's PostgreSQL", () => {
       expect(await failed({ url: "postgres://shop:wr0ng@127.0.0.1:1/" })).to.match(/ECONNREFUSED/);
     });
 
+    it("offers the tables that there are, and the columns of a table or a query", async () => {
+      await database.query(`CREATE VIEW "Shop".newest AS SELECT id AS number FROM "Shop".orders`);
+      const source = await open();
+      expect(await source.choices("table")).to.deep.equal(["Shop.newest", TABLE]);
+      for (const prop of ["order", "keys", "columns"])
+        expect(await source.choices(prop)).to.deep.equal(["id", "at", "name"]);
+      const asked = await open({ table: "", query: 'SELECT number AS n FROM "Shop".newest;' });
+      expect(await asked.choices("order")).to.deep.equal(["n"]);
+    });
+
     it("verifies the certificate where TLS is asked for", async () => {
       const url = `${postgres.url}?sslmode=require`;
       expect((await (await open({ url })).call("deploy")).failed).to.match(

@@ -1,4 +1,4 @@
-import { databaseProps, inTransaction, quoted, quotedTable } from "../database.mjs";
+import { databaseProps, inTransaction, quoted, quotedTable, tablesOf } from "../database.mjs";
 
 export default {
   key: "headwater-postgres-write",
@@ -13,6 +13,9 @@ export default {
       label: "Table",
       description: "With its schema if that is not public, such as shop.orders. Empty: a query is needed.",
       optional: true,
+      options() {
+        return tablesOf(this);
+      },
     },
     values: {
       type: "object",

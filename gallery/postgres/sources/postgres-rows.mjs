@@ -1,7 +1,7 @@
 import { emitInOrder } from "../../lib/emit-in-order.mjs";
 import { shortHash } from "../../lib/identity.mjs";
 import { filled } from "../../lib/paths.mjs";
-import { databaseProps, inTransaction, quoted, quotedTable } from "../database.mjs";
+import { databaseProps, inTransaction, quoted, quotedTable, tablesOf } from "../database.mjs";
 import { isTime, numberOf, openWindow, REMEMBERED } from "../window.mjs";
 
 const PAGE = 200;
@@ -22,6 +22,9 @@ export default {
       label: "Table or view",
       description: "With its schema if that is not public, such as shop.orders. Empty: a query is needed.",
       optional: true,
+      options() {
+        return tablesOf(this);
+      },
     },
     query: {
       type: "string",
@@ -34,17 +37,26 @@ export default {
       label: "Order",
       description:
         "The column whose value grows: created_at or a serial id for new rows, updated_at for changed ones as well. It should have an index. Rows without a value are left out.",
+      options() {
+        return this.columnNames();
+      },
     },
     keys: {
       type: "string[]",
       label: "Key",
       description: "The columns that tell rows of the same order apart: the primary key.",
+      options() {
+        return this.columnNames();
+      },
       default: ["id"],
     },
     columns: {
       type: "string[]",
       label: "Columns",
       description: "Those that an event has. Empty: all.",
+      options() {
+        return this.columnNames();
+      },
       optional: true,
     },
     summary: {
@@ -136,6 +148,17 @@ export default {
         throw new Error(`${this.order} is neither a time nor a number: Overlap must be 0`);
       return { overlap: this.overlap, isTime: isTime(oid) };
     },
+    /** What rows are selected from, in SQL. */
+    list() {
+      return this.query ? `(${this.query.replace(/[;\s]+$/, "")}\n)` : quotedTable(this.table);
+    },
+    async columnNames() {
+      if (!this.table && !this.query) return [];
+      const { fields } = await inTransaction(this, { isReading: true }, client =>
+        client.query(`SELECT * FROM ${this.list()} AS source LIMIT 0`),
+      );
+      return fields.map(({ name }) => name);
+    },
     /** Returns the type of the order, and rows `{event, position, id, name, value, ts}`: those behind a position, or the newest. */
     async read(client, { after = null, isNewestFirst = false, most, hasColumns = true }) {
       const position = [this.order, ...this.keys].map(name => `source.${quoted(name)}`);
@@ -146,7 +169,7 @@ export default {
       const { rows, fields } = await client.query(
         `SELECT ${[...(hasColumns ? columns : []), `${position[0]} AS headwater_order`].join(", ")},
            json_build_array(${position.map(one => `${one}::text`).join(", ")}) AS headwater_position
-         FROM ${this.query ? `(${this.query.replace(/[;\s]+$/, "")}\n)` : quotedTable(this.table)} AS source
+         FROM ${this.list()} AS source
          WHERE ${position.map(one => `${one} IS NOT NULL`).join(" AND ")}
            ${after ? `AND (${position.join(", ")}) > (${position.map((_, at) => `$${at + 1}`).join(", ")})` : ""}
          ORDER BY ${position.map(one => `${one} ${direction}`).join(", ")} LIMIT ${most}`,
