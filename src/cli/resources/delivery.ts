@@ -91,9 +91,9 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
   async *read(client, page, options) {
     yield* client.deliveries.list({ ...page, ...(await queryOf(client, options)) });
   },
-  async *follow(client, page, options) {
+  follow(client, page, options) {
     checkFollowed(options);
-    yield* followDeliveries(client, { ...page, ...(await queryOf(client, options)) });
+    return followChosen(client, page, options);
   },
   columns: {
     id: ({ id }) => id,
@@ -106,6 +106,10 @@ const SEARCH: Listing<Delivery, SearchOptions> = {
   },
   showsOthers: true,
 };
+
+async function* followChosen(client: Headwater, page: { limit: number }, options: SearchOptions) {
+  yield* followDeliveries(client, { ...page, ...(await queryOf(client, options)) });
+}
 
 /** What a delivery itself does not show. Throws UsageError. */
 function checkFollowed({ status, since, until, text }: SearchOptions): void {

@@ -43,8 +43,10 @@ export function listCommand<Row, Options extends ListOptions = ListOptions>(
   remoteAction<Options>(listing, tools, async ({ client, options }) => {
     const page = { limit: Math.min(options.limit, PAGE) };
     if (follow && options.follow) {
+      // First: it checks the options before a server is asked.
+      const rows = follow(client, page, options);
       const names = showsOthers && !options.json && !options.ids ? await firstNames(client) : new Map();
-      for await (const row of follow(client, page, options)) {
+      for await (const row of rows) {
         if (options.json) printJsonLine(row);
         else print(rowOf(Object.values(columns).map(cell => cell(row, id => names.get(id) ?? id))));
       }
