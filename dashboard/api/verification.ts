@@ -122,11 +122,11 @@ export function useVerifyForm(edits: Edits<never>, { verify, author, presets }: 
 
 export type VerifyForm = ReturnType<typeof useVerifyForm>;
 
-/** Returns what a request says of the secrets: a number is the place of one that is set (docs/verify.md#settings). */
+/** Returns what a request says of the secrets: one that is set is named by its place (docs/verify.md#settings). */
 function secretsOf({ text, isBeside, dropsOlder }: SecretEdits, given: number, isOtherProvider: boolean) {
-  const places = Array.from({ length: given }, (_, place) => place);
-  if (text !== "") return [...(isBeside ? places.slice(1 - MOST_SECRETS) : []), text];
-  if (dropsOlder) return places.slice(-1);
+  const kept = Array.from({ length: given }, (_, keep) => ({ keep }));
+  if (text !== "") return [...(isBeside ? kept.slice(1 - MOST_SECRETS) : []), text];
+  if (dropsOlder) return kept.slice(-1);
   return isOtherProvider ? [] : undefined;
 }
 

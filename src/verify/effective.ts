@@ -94,8 +94,8 @@ export function withKeptSecrets(
   return { ...others, ...(secrets && { secrets }) };
 }
 
-function secretAt(one: string | number, i: number, known: readonly string[]): string {
-  const secret = typeof one === "string" ? one : known[one];
+function secretAt(one: string | { keep: number }, i: number, known: readonly string[]): string {
+  const secret = typeof one === "string" ? one : known[one.keep];
   if (secret !== undefined) return secret;
   throw invalidField("body", `verify.secrets[${i}]`, "is not the place of a secret that was given before");
 }

@@ -168,13 +168,13 @@ export const VerifySettings = Closed(
       Type.Array(
         Type.Union([
           Type.String({ minLength: 1, maxLength: LIMITS.verifySecretChars.value }),
-          Type.Integer({ minimum: 0, maximum: LIMITS.verifySecrets.value - 1 }),
+          Closed({ keep: Type.Integer({ minimum: 0, maximum: LIMITS.verifySecrets.value - 1 }) }),
         ]),
         {
           maxItems: LIMITS.verifySecrets.value,
           description:
-            "Write-only. Any of them may match, so that one can be replaced: a number keeps the one given before with that place, " +
-            "from 0. Left out, all of them stay.",
+            "Write-only. Any of them may match, so that one can be replaced: `{keep: 0}` keeps the first of those given before, " +
+            "`{keep: 1}` the second. Left out, all of them stay.",
         },
       ),
     ),

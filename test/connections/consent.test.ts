@@ -247,7 +247,7 @@ describe("the consent to a connection", () => {
   it("lists the registered apps without what is the operator's", async () => {
     const { body } = await api.request("GET", "/apps");
     expect(body.data).to.deep.equal([
-      { slug: "demo", name: "Demo & Co", scopes: ["read", "offline_access"], events: null },
+      { slug: "demo", name: "Demo & Co", scopes: ["read", "offline_access"], events: null, verify: null },
     ]);
   });
 });

@@ -32,7 +32,7 @@ describe("completions of a component's code", () => {
   });
 
   it("offer on a prop what its type has", () => {
-    expect(offered(inRun("this.http.|"))).to.deep.equal(["respond", "endpoint", "endpointUrl"]);
+    expect(offered(inRun("this.http.|"))).to.deep.equal(["respond", "setSecret", "endpoint", "endpointUrl"]);
     expect(offered(inRun("const last = this.db.g|"))).to.deep.equal(["get", "set"]);
     expect(offered(inRun("this.timer.|"))).to.include("intervalSeconds");
     expect(offered(inRun("await this.request.|"))).to.deep.equal(["execute"]);

@@ -144,7 +144,7 @@ describe("who may send to a source, in the dashboard", () => {
     expect(await save()).to.equal(200);
     expect(await stored()).to.include({ preset: "stripe", mode: "report", reject_with: 403, tolerance: 60 });
     await page.getByText("Only reports").first().waitFor();
-    // The same provider again is no change, and takes nothing back.
+    // To choose the same provider again changes nothing.
     await provider.press("Enter");
     expect(await page.getByLabel("How old a request may be, in seconds").inputValue()).to.equal("60");
     expect(await sendSigned("whsec_a forger's")).to.equal(200);

@@ -71,7 +71,8 @@ export async function openSource(
   const isVerified = ({ method, url, headers, bodyRaw }: RawEvent) => {
     const distinct = Object.entries(headers).map(([name, value]) => [name, [value]]);
     const request = { method, url, headers: Object.fromEntries(distinct), body: Buffer.from(bodyRaw) };
-    const opened = openVerification(verify ?? {}, secret === undefined ? [] : [secret]);
+    const ofProp = typeof verify?.secret === "string" ? values[verify.secret] : secret;
+    const opened = openVerification(verify ?? {}, typeof ofProp === "string" ? [ofProp] : []);
     return verifyRequest(opened, request, Date.now()).outcome === "verified";
   };
   const run = async (event?: unknown) =>

@@ -25,6 +25,12 @@ const signed = (content: object, { secret = SECRET, at = now() } = {}) => {
   return { headers, body: [body] };
 };
 
+/** Such a request as the component gets it. */
+const arrived = (content: object) => {
+  const { headers, body } = signed(content);
+  return { method: "POST", url: "http://127.0.0.1/in/x", headers, bodyRaw: body.join(""), body: content };
+};
+
 let count = 0;
 const callback = (event: object) => {
   count += 1;
@@ -93,13 +99,13 @@ describe("the gallery's Slack events", () => {
     it("say what they are, and are events once", async () => {
       const source = await open();
       const sent = message();
-      const { emits } = await source.run({ body: sent });
+      const { emits } = await source.run(arrived(sent));
       expect(emits[0]?.metadata).to.include({
         id: sent.event_id,
         summary: "message Good morning",
         ts: 1_732_867_200_000,
       });
-      expect(await source.events({ body: sent })).to.deep.equal([]);
+      expect(await source.events(arrived(sent))).to.deep.equal([]);
     });
 
     it("leave out bots and other types, unless they are wanted", async () => {
@@ -113,7 +119,7 @@ describe("the gallery's Slack events", () => {
       const all = await open({ ignoreBots: false, types: ["message"] });
       const heard = async (source: ShippedSource) => {
         const events = [];
-        for (const body of [...bots, reaction]) events.push(...(await source.events({ body })));
+        for (const body of [...bots, reaction]) events.push(...(await source.events(arrived(body))));
         return events.map(one => (one as typeof reaction).event_id);
       };
       expect(await heard(quiet)).to.deep.equal([reaction.event_id]);
@@ -122,10 +128,10 @@ describe("the gallery's Slack events", () => {
 
     it("fail when Slack leaves some out, and are none for what is no event", async () => {
       const source = await open();
-      expect((await source.run({ body: { type: "app_rate_limited", team_id: "T1" } })).failed).to.match(
+      expect((await source.run(arrived({ type: "app_rate_limited", team_id: "T1" }))).failed).to.match(
         /^Slack leaves events out for a while/,
       );
-      expect(await source.events({ body: { payload: "{}" } })).to.deep.equal([]);
+      expect(await source.events(arrived({ payload: "{}" }))).to.deep.equal([]);
     });
   });
 });

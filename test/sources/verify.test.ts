@@ -45,14 +45,14 @@ describe("how requests for a source are verified", () => {
 
   it("replaces one secret in two steps, of which neither needs the old one", async () => {
     const old = owned({ preset: "stripe", secrets: ["old"] });
-    const both = owned({ preset: "stripe", secrets: [0, "new"] }, old);
+    const both = owned({ preset: "stripe", secrets: [{ keep: 0 }, "new"] }, old);
     expect(both?.secrets).to.deep.equal(["old", "new"]);
     expect(owned(undefined, both)).to.deep.equal(both);
-    expect(owned({ preset: "stripe", secrets: [1] }, both)?.secrets).to.deep.equal(["new"]);
+    expect(owned({ preset: "stripe", secrets: [{ keep: 1 }] }, both)?.secrets).to.deep.equal(["new"]);
     for (const before of [null, old]) {
-      expect(await faultsOf(() => owned({ preset: "stripe", secrets: ["new", 1] }, before))).to.deep.equal([
-        "verify.secrets[1]",
-      ]);
+      expect(
+        await faultsOf(() => owned({ preset: "stripe", secrets: ["new", { keep: 1 }] }, before)),
+      ).to.deep.equal(["verify.secrets[1]"]);
     }
   });
 
@@ -134,7 +134,7 @@ describe("a component whose author verifies", () => {
       secrets: 2,
       secrets_given: 1,
     });
-    const next = { secrets: [0, "c"] };
+    const next = { secrets: [{ keep: 0 }, "c"] };
     const rotated = prepareVerify({
       props,
       values: { token: "a" },
