@@ -254,6 +254,9 @@ export const eventRoutes = [
     summary: "Try a filter on the last events of an emitter",
     description: "Nothing is stored.",
     access: { kind: "owner" },
+    // It only reads, and has a body because filters are long.
+    role: "viewer",
+    keyAccess: "read",
     body: Type.Object({
       emitter_id: Type.String({ minLength: 1, maxLength: 64, description: "Id of a source or workflow." }),
       event_name: Type.Optional(EventName),

@@ -134,7 +134,7 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
    * What it needs of an API key, if it is not the usual one: `read` to read, and `full` for all else. With `publish`, the path names
    * the emitter, to whose id keys may be bound.
    */
-  keyAccess?: "publish";
+  keyAccess?: "read" | "publish";
   response: Spec;
   /** Another status of success with the same body, which the handler sets on `ctx`. */
   alsoStatus?: number;

@@ -4,7 +4,7 @@ import { root } from "../user-environment.ts";
 
 /** A page of the documentation that comes with this release. */
 export interface DocsPage {
-  /** Its file without `.md`. */
+  /** Its path in docs/ without `.md`. */
   name: string;
   title: string;
   text: string;
@@ -17,11 +17,12 @@ export interface Section {
   text: string;
 }
 
-/** Returns the pages of docs/, but for records of decisions, by name; read once. */
+/** Returns the pages of docs/ and its folders, but for records of decisions, by name; read once. */
 export const readDocs = async (): Promise<ReadonlyMap<string, DocsPage>> => docs.get();
 
 const docs = openOnce(async () => {
-  const files = (await readdir(`${root}docs`)).filter(file => /^[a-z-]+\.md$/.test(file)).sort();
+  const found = await readdir(`${root}docs`, { recursive: true });
+  const files = found.filter(file => /^(?!decisions\/)[a-z/-]+\.md$/.test(file)).sort();
   const pages = await Promise.all(
     files.map(async file => pageOf(file.slice(0, -3), await readFile(`${root}docs/${file}`, "utf8"))),
   );

@@ -3,6 +3,7 @@ import { addMember } from "../../src/accounts/organizations.ts";
 import { routes } from "../../src/app.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { READ_TOOLS } from "../../src/mcp/tool-table.ts";
+import { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { callTool, exchange, modern } from "./mcp.ts";
@@ -127,6 +128,21 @@ describe("mcp/tools", () => {
       const { isError, content } = await callTool(api, name);
       expect(isError, `${name}: ${content[0].text}`).to.equal(undefined);
     }
+  });
+
+  it("need of the API key what their routes need", async () => {
+    const tried = async (access: string, name: string, given: object) => {
+      const { api_key: key } = await api.expect(201, "POST", "/api_keys", { body: { access } });
+      const { isError, content } = await callTool(new Api(api.baseUrl, key), name, given);
+      return isError ? content[0].text : "ok";
+    };
+    const filter = { emitter_id: sourceId, filter: { kind: "a" } };
+    const code = { component_code: "export default { name: 'A', version: '0.0.1', run() {} }" };
+    expect(await tried("read", "get_source", { source: sourceId })).to.equal("ok");
+    expect(await tried("read", "test_filter", filter)).to.equal("ok");
+    expect(await tried("read", "check_component", code)).to.match(/needs an API key with the access full/);
+    expect(await tried("publish", "get_source", { source: sourceId })).to.match(/the access read/);
+    expect(await tried("publish", "test_filter", filter)).to.match(/the access read/);
   });
 
   it("say which argument is wrong", async () => {
