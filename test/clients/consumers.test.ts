@@ -1,3 +1,5 @@
+// runs-long: npm test has test/clients/package.test.ts
+
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 // runs-long: npm test has test/contract/rest-api-input.test.ts, with one route of each kind
 import { routes } from "../../src/app.ts";
-import { testInput } from "./input.ts";
+import { testInput, testPaths } from "./input.ts";
 import { openOwner, openWorld } from "./open-world.ts";
 import { oneOfEachKind } from "./route-kinds.ts";
 import type { Owner } from "./things.ts";
@@ -16,8 +16,7 @@ describe("requests to every other route", () => {
   after(() => world.close());
 
   const tested = new Set(oneOfEachKind(routes));
-  testInput(
-    routes.filter(route => !tested.has(route)),
-    () => ({ world, owner }),
-  );
+  const others = routes.filter(route => !tested.has(route));
+  testInput(others, () => ({ world, owner }));
+  testPaths(others, () => owner);
 });

@@ -1,3 +1,4 @@
+import { request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { responseFields } from "../../src/http/common-parameters.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
@@ -169,4 +170,46 @@ export function testInput(routes: readonly AnyRoute[], opened: () => { world: Wo
       });
     });
   }
+}
+
+/** Tests that malformed paths are rejected: with these routes, what stands where they have a parameter. */
+export function testPaths(routes: readonly AnyRoute[], owner: () => Owner): void {
+  it("respond to malformed paths with a problem, never with a 500", async () => {
+    const { apiKey } = owner().api;
+    const { port } = new URL(owner().api.baseUrl);
+    /** Sends the path unchanged; fetch would normalize it. */
+    const raw = (path: string, method = "GET") =>
+      new Promise<number>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${apiKey}` };
+        const sent = httpRequest({ port, host: "127.0.0.1", path, method, headers }, response => {
+          response.resume().on("end", () => resolve(response.statusCode ?? 0));
+        });
+        sent.on("error", reject).end();
+      });
+    const long = "x".repeat(8000);
+    const malformed = [
+      "%00",
+      "%ff",
+      "%",
+      "%zz",
+      "..",
+      "%2e%2e%2f",
+      "a%2fb",
+      "$errors",
+      "'",
+      "{id}",
+      "%F0%9F%98%80",
+      long,
+    ];
+    for (const path of ["/v1//", "//v1/users/me", "/v1/nothing", "/v2/users/me", "/v1/Users/Me"]) {
+      expect(await raw(path), path).to.equal(404);
+    }
+    for (const route of routes.filter(one => one.path.includes("{"))) {
+      for (const part of malformed) {
+        const path = `/v1${route.path.replaceAll(/\{\w+\}/g, part)}`;
+        const status = await raw(path, route.method);
+        expect([400, 404, 405], `${route.method} ${path.slice(0, 80)}: ${status}`).to.include(status);
+      }
+    }
+  });
 }

@@ -1,3 +1,5 @@
+// runs-long: npm test has a part each in test/cli/walk.test.ts, test/clients/flow.test.ts and test/dashboard/story.test.ts
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

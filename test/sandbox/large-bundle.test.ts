@@ -1,3 +1,5 @@
+// runs-long: npm test has test/sandbox/call.test.ts, with small bundles
+
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";

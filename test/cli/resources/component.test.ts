@@ -1,3 +1,5 @@
+// runs-long: npm test has test/components, and test/cli/resources/subscription.test.ts
+
 import { expect } from "chai";
 import type { Api } from "../../support/api.ts";
 import { type System, startSystem } from "../../support/system.ts";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/clients/watch.test.ts, and the list in test/cli/walk.test.ts
+
 import { expect } from "chai";
 import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";

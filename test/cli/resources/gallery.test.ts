@@ -1,3 +1,5 @@
+// runs-long: npm test has test/gallery, and test/cli/resources/subscription.test.ts
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/accounts/key-limits.test.ts, and the walk of test/cli/walk.test.ts
+
 import { expect } from "chai";
 import type { Api } from "../../support/api.ts";
 import { type System, startSystem } from "../../support/system.ts";
