@@ -118,6 +118,7 @@ describe("the image", () => {
       "bin",
       "deploy",
       "dist",
+      "docs",
       "node_modules",
       "openapi.json",
       "package-lock.json",
