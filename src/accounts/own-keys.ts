@@ -1,12 +1,11 @@
 import type { Caller } from "../http/route.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { Sources } from "../models/source.ts";
 import { type ApiKey, ApiKeys } from "../models/user.ts";
-import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { type KeyLimits, type KeyOrigin, newKey, stillValid } from "./api-keys.ts";
+import { readNames } from "./names.ts";
 import { findLiveSession } from "./sessions/authenticate.ts";
 
 /** Returns a page of a user's API keys, those that are not valid any more too, newest first. */
@@ -67,19 +66,9 @@ function checkLimits({ clock }: Stores, { access = "full", emitterIds, expiresAt
 }
 
 /** Throws `not-found` for what is not a source or workflow of these accounts. */
-async function checkEmitters({ mongo }: Stores, ids: string[], owners: string[]): Promise<void> {
-  const of = (prefix: string) => ({
-    _id: { $in: ids.filter(id => id.startsWith(prefix)) },
-    owner_id: { $in: owners },
-  });
-  const found = await Promise.all([
-    Sources(mongo)
-      .find({ ...of("dc_"), state: "ready" }, { _id: 1 })
-      .lean(),
-    Workflows(mongo).find(of("p_"), { _id: 1 }).lean(),
-  ]);
-  const known = new Set(found.flat().map(({ _id }) => _id));
-  const absent = ids.find(id => !known.has(id));
+async function checkEmitters(platform: Stores, ids: string[], owners: string[]): Promise<void> {
+  const nameOf = await readNames(platform, ids, owners);
+  const absent = ids.find(id => nameOf(id) === null);
   if (absent !== undefined) throw notFound(`emitter ${absent}`);
 }
 
