@@ -37,12 +37,14 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     if (!route) throw new Error(`there is no route ${id}`);
     return route;
   };
-  const served: Served = {
+  // At the first request: the schemas of all tools are megabytes, and many installations have no agents.
+  let served: Served | undefined;
+  const open = (): Served => ({
     version: platform.config.version,
     tools: toolsOf(find, callRoute),
     resources: resourcesOf(find, callRoute),
     onFault: logFault,
-  };
+  });
   return async (ctx, next) => {
     if (ctx.path !== MCP_PATH) return next();
     requestState(ctx).route = MCP_PATH;
@@ -52,6 +54,7 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     requestState(ctx).userId = caller.userId;
     const orgId = readOrgId(ctx);
     if (orgId !== undefined && !caller.orgIds.includes(orgId)) throw notFound("organization");
+    served ??= open();
     await respond(ctx, served, { ctx, caller, orgId });
   };
 }
