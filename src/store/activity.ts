@@ -39,6 +39,8 @@ const WRITTEN_AT_ONCE = 1000;
 const MAX_SUBJECTS = 20_000;
 const PUBLISH_MS = 250;
 const LOOK_MS = 1000;
+/** After so long, every process has looked who watches. */
+const SEEN_MS = LOOK_MS + PUBLISH_MS;
 /** A live view asks for its account's rows again well before this is over. */
 const WATCHED_MS = 45_000;
 
@@ -149,10 +151,13 @@ export class Activity {
   /** Has every process publish the rows of an account for the next while; resolves once they have looked. */
   async watch(ownerId: string): Promise<void> {
     const { redis, keys, clock } = this.#stores;
-    const watchedUntil = await redis.zscore(keys.watchedAccounts(), ownerId);
-    await redis.zadd(keys.watchedAccounts(), clock() + WATCHED_MS, ownerId);
+    const watchedUntil = Number(await redis.zscore(keys.watchedAccounts(), ownerId));
+    const now = clock();
+    await redis.zadd(keys.watchedAccounts(), now + WATCHED_MS, ownerId);
     this.#watched = new Set([...this.#watched, ownerId]);
-    if (Number(watchedUntil) < clock()) await delay(LOOK_MS + PUBLISH_MS);
+    // Another view may have begun a moment ago: not every process has looked since.
+    const askedMs = watchedUntil < now ? 0 : now + WATCHED_MS - watchedUntil;
+    if (askedMs < SEEN_MS) await delay(SEEN_MS - askedMs);
   }
 
   /** Adds what was counted so far to the rollups. Throws `unavailable`, and keeps what is not written. */

@@ -119,19 +119,9 @@ describe("the activity of an account", () => {
     const stream = await openSse(api, `/live?emitters=${source}&deliveries=true&runs=true`);
     try {
       expect((await stream.next("ready")).data).to.deep.equal({ resumed: false });
-      // Every process looks once a second who watches.
-      const isShown = () =>
-        until(() => stream.has("run"), { timeoutMs: 500 }).then(
-          () => true,
-          () => false,
-        );
-      let sent = 0;
-      await until(async () => {
-        await send({ n: 0 });
-        sent += 1;
-        return await isShown();
-      });
-      await until(() => receiver.requests.length === sent);
+      await send({ n: 0 });
+      await stream.next("run");
+      await until(() => receiver.requests.length === 1);
       receiver.script(500, 200);
       await send({ n: 1, late: true });
       const emit = await stream.next("emit", ({ event }) => event.raw_event.late);
@@ -166,6 +156,21 @@ describe("the activity of an account", () => {
       resumed.close();
     } finally {
       stream.close();
+    }
+  });
+
+  it("is streamed from `ready` on to one who comes while another's stream begins", async () => {
+    const first = openSse(api, "/live?deliveries=true");
+    const { redis, keys } = system.worker;
+    await until(async () => (await redis.zscore(keys.watchedAccounts(), api.userId)) !== null);
+    const second = await openSse(api, "/live?deliveries=true");
+    try {
+      await second.next("ready");
+      await send({ n: 1 });
+      await second.next("delivery", ({ state }) => state === "delivered");
+    } finally {
+      second.close();
+      (await first).close();
     }
   });
 

@@ -148,7 +148,7 @@ describe("what a reader does in the dashboard", () => {
   it("shows which secrets are set and never their values, and when an interval is due next", async () => {
     await open(`/sources/${source.id}/settings`);
     const times = page.getByRole("list", { name: "Next five times" });
-    expect(await times.getByRole("listitem").count()).to.equal(5);
+    await until(async () => (await times.getByRole("listitem").count()) === 5);
     await page.getByText("Set, and never shown; leave this empty to keep it.").waitFor();
     await page.getByText("Not set. Stored encrypted, never shown.").waitFor();
     expect(await page.content()).not.to.include("s3cret");

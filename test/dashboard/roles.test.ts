@@ -98,9 +98,10 @@ describe("roles in the dashboard", () => {
     expect(await seriousFindings(page)).to.deep.equal([]);
     await keepScreenshot(page, "viewer-settings");
     await open(ofBert, `/sources?org=${org}`);
+    await page.getByText("No sources yet").waitFor();
     expect(await page.getByRole("link", { name: "New source" }).count()).to.equal(0);
     await open(ofBert, `/organization?org=${org}`);
-    expect(await button(page, "Leave").count()).to.equal(1);
+    await button(page, "Leave").waitFor();
     expect(await page.getByLabel(/^Role of/).count()).to.equal(0);
     // In the own account everything is as before.
     await open(ofBert, "/webhooks");
