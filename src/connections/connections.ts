@@ -9,7 +9,13 @@ import { Webhooks } from "../models/webhook.ts";
 import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { FIRST_REVISION, nextRevision, revisionOf, writeRevision } from "../store/revisions.ts";
+import {
+  deleteRevised,
+  FIRST_REVISION,
+  nextRevision,
+  revisionOf,
+  writeRevision,
+} from "../store/revisions.ts";
 import { containing } from "../store/text-filter.ts";
 import type { VerifySettings } from "../verify/schema.ts";
 import { appEndpointUrl, checkEventRules } from "./app-events.ts";
@@ -171,12 +177,13 @@ const MAX_NAMED = 10;
  */
 export async function deleteConnection(
   platform: Stores,
-  { _id, owner_id }: Connection,
+  connection: Connection,
   { force }: { force: boolean },
 ): Promise<void> {
+  const { _id, owner_id } = connection;
   await transaction(platform.mongo, async session => {
     // First: a source that is given it at the same moment marks it (src/connections/check.ts), and one of the two fails.
-    await Connections(platform.mongo).deleteOne({ _id }, { session });
+    await deleteRevised(Connections(platform.mongo), connection, { session });
     if (force) return;
     const users = await Sources(platform.mongo)
       .find({ connection_ids: _id, state: { $ne: "deleting" } }, { name: 1 }, { session })

@@ -21,7 +21,7 @@ import { checkDeliverySettings, newFields } from "../webhooks/delivery-settings.
 import { filterOfWebhooks } from "../webhooks/find.ts";
 import { presentWebhook } from "../webhooks/present.ts";
 import type { WebhookFilter } from "../webhooks/schema.ts";
-import { deleteWebhook } from "../webhooks/webhooks.ts";
+import { type DeletedListener, deleteWebhook } from "../webhooks/webhooks.ts";
 import { openSettings, sealSettings } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import type {
@@ -206,9 +206,9 @@ const without = (settings: object, names: readonly string[]) =>
  */
 export async function deleteDestination(
   platform: Outbound & Parameters<typeof deleteWebhook>[0],
-  destinationId: string,
+  destination: DeletedListener,
 ): Promise<void> {
-  await deleteWebhook(platform, destinationId);
-  await SourceMemories(platform.mongo).deleteOne({ _id: destinationId });
-  platform.lastingConnections.drop(destinationId);
+  await deleteWebhook(platform, destination);
+  await SourceMemories(platform.mongo).deleteOne({ _id: destination._id });
+  platform.lastingConnections.drop(destination._id);
 }

@@ -109,6 +109,6 @@ export const destinationRoutes = [
     access: ownDestination,
     response: empty(204),
     example: { params },
-    handler: ({ deps, resource }) => deleteDestination(deps, resource._id),
+    handler: ({ deps, resource }) => deleteDestination(deps, resource),
   }),
 ];

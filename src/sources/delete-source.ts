@@ -12,20 +12,21 @@ import { emissions } from "../queues/emissions.ts";
 import { enqueueRun } from "../queues/runs.ts";
 import { countJobs } from "../queues/shards.ts";
 import { noteDeleted } from "../store/gone.ts";
+import { asRequired, requireUnchanged } from "../store/revisions.ts";
 import { ofAccount } from "../store/runs/run-queue.ts";
 import { listSettled } from "../store/runs/settled-runs.ts";
 import { removeScheduler } from "./timer-scheduler.ts";
 
 /**
  * Deletes a source for its owner at once. A runs worker then calls its deactivate hook and deletes its data
- * (`deleteSourceData`).
+ * (`deleteSourceData`). Throws `precondition-failed` as `requireUnchanged` does.
  */
 export async function deleteSource(platform: Stores & Queued, source: Source): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
-    { _id: source._id, state: "ready" },
+    { _id: source._id, state: "ready", ...asRequired(source) },
     { $set: { state: "deleting", active: false, updated_at: unixSeconds(platform.clock()) } },
   );
-  if (matchedCount === 0) return;
+  if (matchedCount === 0) return await requireUnchanged(Sources(platform.mongo), source);
   await platform.routing.invalidate([source.owner_id]);
   // If this fails, the reconciler repeats it: it looks for sources in the state `deleting`.
   try {

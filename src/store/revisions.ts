@@ -1,4 +1,4 @@
-import { Schema } from "mongoose";
+import { type ClientSession, type Model, Schema } from "mongoose";
 import { Type } from "typebox";
 import { AppError, notFound } from "../lib/errors.ts";
 
@@ -48,6 +48,38 @@ export const requireAsRead = (resource: object): void => void asRead.add(resourc
 
 /** True if a request wants this very document changed only as it is. */
 export const isRequiredAsRead = (resource: object): boolean => asRead.has(resource);
+
+/** Returns what a deletion must find: the document as a request has read it if it wants that one, of any revision otherwise. */
+export const asRequired = (resource: Revised): { revision?: number | null } =>
+  isRequiredAsRead(resource) ? ofRevision(resource) : {};
+
+/**
+ * Deletes a document; no effect if it is deleted already. Throws `precondition-failed` if it is required as read and was changed
+ * since, also by a change that ends at the same moment.
+ */
+export async function deleteRevised<Document extends Revised & { _id: string }>(
+  rows: Model<Document>,
+  document: Pick<Document, "_id"> & Revised,
+  options: { session?: ClientSession } = {},
+): Promise<void> {
+  const filter = { _id: document._id, ...asRequired(document) } as object;
+  const { deletedCount } = await rows.deleteOne(filter, options);
+  if (deletedCount === 0) await requireUnchanged(rows, document, options);
+}
+
+/** Throws `precondition-failed` if a document that a deletion has not found is there, at another revision than was wanted. */
+export async function requireUnchanged<Document extends Revised & { _id: string }>(
+  rows: Model<Document>,
+  document: Pick<Document, "_id"> & Revised,
+  options: { session?: ClientSession } = {},
+): Promise<void> {
+  const found = await rows
+    .findById(document._id, { revision: 1, revisions: 1 }, options)
+    .lean<Revised | null>();
+  if (found && isRequiredAsRead(document) && revisionOf(found) !== revisionOf(document)) {
+    throw revisionChanged(found, revisionOf(document));
+  }
+}
 
 /** Returns the error of a request that wants another revision than there is; it names the fields that were set since. */
 export function revisionChanged(current: Revised, wanted: number): AppError {

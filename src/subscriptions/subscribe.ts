@@ -7,7 +7,7 @@ import { unixSeconds } from "../lib/time.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Sandboxed, Stores } from "../platform.ts";
 import { isDuplicateKey } from "../store/connections/mongo.ts";
-import { FIRST_REVISION, writeRevision } from "../store/revisions.ts";
+import { deleteRevised, FIRST_REVISION, type Revised, writeRevision } from "../store/revisions.ts";
 import { checkFilter } from "./filter.ts";
 import { checkEmitter, checkListener, rejectWithoutDeliveries } from "./find.ts";
 
@@ -179,12 +179,12 @@ export async function unsubscribe(
   return subscription;
 }
 
-type Owned = Pick<Subscription, "_id" | "owner_id" | "emitter_id">;
+type Owned = Pick<Subscription, "_id" | "owner_id" | "emitter_id"> & Revised;
 
-/** Deletes a subscription; no effect if it is deleted already. */
+/** Deletes a subscription; no effect if it is deleted already. Throws `precondition-failed` as `deleteRevised` does. */
 export async function deleteSubscription(platform: Stores, subscription: Owned): Promise<void> {
   const accounts = await accountsOfSubscriptions(platform, [subscription]);
-  await Subscriptions(platform.mongo).deleteOne({ _id: subscription._id });
+  await deleteRevised(Subscriptions(platform.mongo), subscription);
   await platform.routing.invalidate(accounts);
 }
 

@@ -92,7 +92,7 @@ export const webhookRoutes = [
     access: ownWebhook,
     response: empty(204),
     example: { params },
-    handler: ({ deps, resource }) => deleteWebhook(deps, resource._id),
+    handler: ({ deps, resource }) => deleteWebhook(deps, resource),
   }),
   route({
     method: "POST",

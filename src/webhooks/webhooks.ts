@@ -13,7 +13,7 @@ import { transaction } from "../store/connections/mongo.ts";
 import { countDrop } from "../store/events/drops.ts";
 import { orderOf } from "../store/order.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { nextRevision, ofRevision, writeRevision } from "../store/revisions.ts";
+import { deleteRevised, nextRevision, ofRevision, type Revised, writeRevision } from "../store/revisions.ts";
 import { checkWebhookUrl, lostSecrets } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
 import { checkDeliverySettings, type NewFields, newFields } from "./delivery-settings.ts";
@@ -165,24 +165,27 @@ export async function listWebhooks(
   return mapPage(found, webhook => presentWebhook(platform, webhook));
 }
 
+/** A webhook or destination that is to be deleted, as a request has read it. */
+export type DeletedListener = Pick<Webhook, "_id" | "owner_id"> & Revised;
+
 /**
  * Deletes a webhook, its subscriptions and its issues in one transaction, then cancels its pending deliveries and releases its permits. There may be very
  * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
- * is due.
+ * is due. Throws `precondition-failed` as `deleteRevised` does.
  */
-export async function deleteWebhook(platform: Working, webhookId: string): Promise<void> {
-  const [webhook, subscriptions] = await Promise.all([
-    Webhooks(platform.mongo).findById(webhookId, { owner_id: 1 }).lean(),
-    Subscriptions(platform.mongo).find({ listener_id: webhookId }, { owner_id: 1, emitter_id: 1 }).lean(),
-  ]);
+export async function deleteWebhook(platform: Working, webhook: DeletedListener): Promise<void> {
+  const { _id: webhookId, owner_id } = webhook;
+  const subscriptions = await Subscriptions(platform.mongo)
+    .find({ listener_id: webhookId }, { owner_id: 1, emitter_id: 1 })
+    .lean();
   const accounts = await accountsOfSubscriptions(platform, subscriptions);
   await transaction(platform.mongo, async session => {
-    await Webhooks(platform.mongo).deleteOne({ _id: webhookId }, { session });
+    await deleteRevised(Webhooks(platform.mongo), webhook, { session });
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await Issues(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
   });
-  await platform.routing.invalidate(webhook ? [webhook.owner_id, ...accounts] : accounts);
+  await platform.routing.invalidate([owner_id, ...accounts]);
   await cancelDeliveries(platform, webhookId);
   await platform.permits.delete(webhookId);
 }

@@ -11,7 +11,7 @@ import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { countCacheOf, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { FIRST_REVISION, revisionOf, writeRevision } from "../store/revisions.ts";
+import { deleteRevised, FIRST_REVISION, revisionOf, writeRevision } from "../store/revisions.ts";
 import { containing } from "../store/text-filter.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import type { WorkflowChanges, WorkflowFilter, WorkflowView } from "./schema.ts";
@@ -96,15 +96,17 @@ export async function updateWorkflow(
  * Deletes a workflow with its subscriptions and summaries. Deliveries of its events go on; what it has emitted and is not
  * handled yet is dropped and counted as `emitter-deleted` (docs/design.md#guarantee-8). Throws `unavailable`.
  */
-export async function deleteWorkflow(platform: Stores, { _id, owner_id }: Workflow): Promise<void> {
+export async function deleteWorkflow(platform: Stores, workflow: Workflow): Promise<void> {
+  const { _id, owner_id } = workflow;
   const eitherSide = { $or: [{ emitter_id: _id }, { listener_id: _id }] };
   const subscriptions = await Subscriptions(platform.mongo)
     .find(eitherSide, { owner_id: 1, emitter_id: 1 })
     .lean();
   const accounts = await accountsOfSubscriptions(platform, subscriptions);
+  // Of one that stays after all nothing is lost: the note is asked for only where no document is found.
   await noteDeleted(platform, _id);
   await transaction(platform.mongo, async session => {
-    await Workflows(platform.mongo).deleteOne({ _id }, { session });
+    await deleteRevised(Workflows(platform.mongo), workflow, { session });
     await Subscriptions(platform.mongo).deleteMany(eitherSide, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: _id }, { session });
   });

@@ -147,6 +147,22 @@ describe("the revision of a resource", () => {
         expect((await api.request("GET", path)).body.data.revision).to.equal(last);
       });
 
+      it("lets it be changed or deleted by those who name it at once, and never both", async () => {
+        const paths = await Promise.all(Array.from({ length: 8 }, () => make(what)));
+        const both = await Promise.all(
+          paths.map(async path => {
+            const [changed, deleted] = await Promise.all([
+              put(path, first[0], '"1"'),
+              api.request("DELETE", path, { headers: { "if-match": '"1"' } }),
+            ]);
+            return `${changed.status} ${deleted.status}`;
+          }),
+        );
+        expect(both, both.join(", ")).to.satisfy((all: string[]) =>
+          all.every(one => ["200 412", "404 204", "412 204"].includes(one)),
+        );
+      });
+
       it("is 1 for a row of an earlier release", async () => {
         const path = await make(what);
         const _id = path.split("/").at(-1);

@@ -156,7 +156,7 @@ describe("manual retry", () => {
     expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
     await Subscriptions(platform.mongo).deleteOne({ _id: listener.subscriptionId });
     expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
-    await deleteWebhook(platform, listener.webhookId);
+    await deleteWebhook(platform, await webhookOf(platform, listener.webhookId));
     expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
   });
 

@@ -68,7 +68,7 @@ export function deliversToOwnServer(serverOf: () => OwnServer): void {
     await Promise.all(Array.from({ length: 20 }, () => sendTest(platform, destination)));
     // RabbitMQ lists a connection a moment after it is open.
     await until(async () => (await connections()) === before.count + 1, { what: "one connection more" });
-    await deleteDestination(platform, id);
+    await deleteDestination(platform, destination);
     await until(async () => (await connections()) === before.count);
   });
 }

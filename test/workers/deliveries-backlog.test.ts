@@ -116,7 +116,7 @@ describe("the backlog of a webhook", () => {
     const to = await subscribe(platform, receiver.url);
     for (let n = 0; n < COUNT; n++) await emit(platform, [to], { n });
     await untilWaiting(to);
-    await deleteWebhook(platform, to.webhookId);
+    await deleteWebhook(platform, await webhookOf(platform, to.webhookId));
     expect([await marks(to), await pending(to)]).to.deep.equal([0, 0]);
     receiver.script(200);
     receiver.release();

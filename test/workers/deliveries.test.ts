@@ -186,7 +186,7 @@ describe("deliveries worker", () => {
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
     await until(() => endpoint.requests.length === 1);
-    await deleteWebhook(platform, listener.webhookId);
+    await deleteWebhook(platform, await webhookOf(platform, listener.webhookId));
     const delivery = await finished(listener.webhookId);
     expect(delivery).to.include({ state: "cancelled", reason: "webhook-deleted" });
   });

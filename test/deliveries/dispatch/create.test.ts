@@ -79,7 +79,7 @@ describe("creating deliveries", () => {
 
   it("records nothing for a deleted webhook, or one that the subscription's owner can't access", async () => {
     const gone = await subscribe(platform, "http://127.0.0.1:1/");
-    await deleteWebhook(platform, gone.webhookId);
+    await deleteWebhook(platform, await webhookOf(platform, gone.webhookId));
     const foreign = await subscribe(platform, "http://127.0.0.1:1/", { ownerId: "o_0000000000000000" });
     await emit(platform, [gone, foreign]);
     expect(await deliveriesOf(platform, gone.webhookId)).to.deep.equal([]);

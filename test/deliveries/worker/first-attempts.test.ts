@@ -191,7 +191,7 @@ describe("first attempts", () => {
       await subscribe(platform, receiver.url),
     ];
     await emit([event()], [gone, disabled, unsubscribed]);
-    await deleteWebhook(platform, gone.webhookId);
+    await deleteWebhook(platform, await webhookOf(platform, gone.webhookId));
     await platform.mongo
       .collection("webhooks")
       .updateOne({ _id: disabled.webhookId as never }, { $set: { active: false } });

@@ -87,7 +87,7 @@ describe("an attempt of an action", () => {
     await send(destination);
     await send(destination);
     expect(seen.slice(-2)).to.deep.equal([{}, {}]);
-    await deleteDestination(platform, id);
+    await deleteDestination(platform, await webhookOf(platform, id));
     results.push({ db: { late: true } });
     await send();
     expect(
