@@ -86,9 +86,10 @@ export class RejectionNotes {
     const now = this.#platform.clock();
     if (now - (this.#verified.get(subject._id) ?? 0) < VERIFIED_MS) return;
     if (this.#verified.size >= MAX_SOURCES) this.#verified.clear();
-    this.#verified.set(subject._id, now);
     const note = this.#noteOf(subject);
-    if (note) note.verifiedAtMs = now;
+    if (!note) return;
+    note.verifiedAtMs = now;
+    this.#verified.set(subject._id, now);
   }
 
   #hintOf({ choice, secrets }: Verifying, request: SignedRequest, reason: RejectReason): string | null {
@@ -117,6 +118,8 @@ export class RejectionNotes {
           const sinceMs = await addRejections(this.#platform, note.subject._id, note);
           if (sinceMs !== null) await this.#alert(note, sinceMs);
         } catch (err) {
+          // The next that is verified ends the episode, and not one a minute later.
+          this.#verified.delete(note.subject._id);
           this.#platform.log.warn({ subject_id: note.subject._id, err }, "rejected requests were not noted");
         }
       }),
@@ -125,13 +128,8 @@ export class RejectionNotes {
 
   async #alert({ subject, last }: Note, sinceMs: number): Promise<void> {
     const newest = last.at(-1);
-    if (
-      !isId("dc", subject._id) ||
-      !newest ||
-      newest.reported ||
-      newest.at_ms - sinceMs < LIMITS.rejectingMs.value
-    )
-      return;
+    if (!isId("dc", subject._id) || !newest || newest.reported) return;
+    if (newest.at_ms - sinceMs < LIMITS.rejectingMs.value) return;
     if (this.#alerted.get(subject._id) === sinceMs) return;
     const since = new Date(sinceMs).toISOString();
     await raiseAlert(this.#platform, {

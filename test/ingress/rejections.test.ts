@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Redis } from "ioredis";
 import { RejectionNotes } from "../../src/ingress/rejections.ts";
 import { verificationOf } from "../../src/ingress/verification.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
@@ -71,6 +72,25 @@ describe("requests that were not verified", () => {
     reject();
     await notes.write();
     expect(await readRejections(platform, source._id)).to.include({ sinceMs: nowMs });
+  });
+
+  it("end with the next that is verified after Redis was away for a moment", async () => {
+    const { source, notes, reject } = await verifying();
+    reject();
+    await notes.write();
+    const ended = new Redis({ lazyConnect: true });
+    ended.disconnect();
+    let isAway = true;
+    const get = () => (isAway ? ended : platform.redis);
+    const another = new RejectionNotes(Object.create(platform, { redis: { get } }));
+    another.verified(source);
+    await another.write();
+    expect((await readRejections(platform, source._id)).sinceMs).not.to.equal(null);
+    isAway = false;
+    nowMs += 1000;
+    another.verified(source);
+    await another.write();
+    expect(await readRejections(platform, source._id)).to.include({ sinceMs: null, verifiedAtMs: nowMs });
   });
 
   it("alert their owner once, if there was no other request for 15 minutes", async () => {
