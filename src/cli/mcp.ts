@@ -31,6 +31,7 @@ export function mcpCommand(program: Command, tools: RemoteTools): void {
 
 /** The parts of a message that its headers repeat. */
 interface Message {
+  jsonrpc?: string;
   id?: string | number;
   method?: string;
   params?: { [name: string]: unknown; _meta?: Record<string, unknown> };
@@ -45,9 +46,11 @@ async function pass(access: Access, line: string): Promise<void> {
   try {
     const response = await send(access, line, headersOf(message));
     const text = await response.text();
-    const isMessage = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-    if (isMessage) print(text);
+    // A website or a proxy may respond in place of the server, and a host waits for what it asked.
+    const isAsked = message?.id !== undefined && message.method !== undefined;
+    if (parse(text)?.jsonrpc !== undefined) print(text);
     else if (!response.ok) failed(`${access.url} returned ${response.status}${detailOf(text)}`);
+    else if (isAsked) failed(`${access.url} returned ${response.status}, and no message`);
   } catch (error) {
     const { cause } = error as Error;
     failed(
@@ -97,7 +100,8 @@ const inHeader = (text: string): string =>
 /** What a problem says. */
 function detailOf(text: string): string {
   try {
-    return `: ${(JSON.parse(text) as { detail: string }).detail}`;
+    const { detail } = JSON.parse(text) as { detail?: unknown };
+    return typeof detail === "string" ? `: ${detail}` : "";
   } catch {
     return "";
   }

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { MODERN, modern } from "../mcp/mcp.ts";
 import type { Api } from "../support/api.ts";
 import { programOf } from "../support/built.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { startHeadwater } from "./command.ts";
 
@@ -84,5 +85,20 @@ describe("headwater mcp", () => {
     const [away] = await exchange([ping], { HEADWATER_URL: "http://127.0.0.1:1" });
     expect(away.error.message).to.match(/^no response from http:\/\/127\.0\.0\.1:1: /);
     expect(JSON.stringify([revoked, away])).not.to.contain(api.apiKey.slice(0, -4));
+  });
+
+  it("says what it got where a website or a proxy responds in place of the server", async () => {
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    const page = { status: 200, headers: { "content-type": "text/html" }, body: "<p>Welcome" };
+    const json = { "content-type": "application/json" };
+    const receiver = await startReceiver(page, { status: 502, headers: json, body: '{"message": "later"}' });
+    try {
+      const [website] = await exchange([ping], { HEADWATER_URL: receiver.url });
+      expect(website?.error.message).to.match(/^http:\S+ returned 200, and no message$/);
+      const [proxy] = await exchange([ping], { HEADWATER_URL: receiver.url });
+      expect(proxy?.error?.message).to.match(/^http:\S+ returned 502$/);
+    } finally {
+      await receiver.close();
+    }
   });
 });
