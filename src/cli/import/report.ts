@@ -1,4 +1,5 @@
 import type { Declaration } from "../apply/schema.ts";
+import { plain } from "../output.ts";
 import type { Imported } from "./declare.ts";
 import { type HandKind, KINDS_OF_HANDS } from "./hands.ts";
 
@@ -35,6 +36,5 @@ Addresses of webhooks are in the file as they are; some have secrets in them.`;
   return `${[head, ...sections].join("\n\n")}\n`;
 }
 
-/** One line, whatever the other server calls its things. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-const marked = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029<>]+/g, " ");
+/** One line without tags, whatever the other server calls its things. */
+const marked = (text: string): string => plain(text).replaceAll(/[<>]+/g, " ");

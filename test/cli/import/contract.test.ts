@@ -208,6 +208,14 @@ describe("headwater import, from a server that speaks the contract and no more",
       expect(path).to.match(/^(components\/[a-z0-9-]+\.mjs|headwater\.yaml|import-report\.txt)$/);
   });
 
+  it("keeps a name of the other server in its line of the report, in the order in which it is read", async () => {
+    await start({ webhooks: [webhook("wh_1", { name: "a\u202etxt.b<b>\n# c", url: null })] });
+    await run();
+    expect(await folder.read("import-report.txt")).to.include(
+      "- **wh_1**: the webhook `a txt.b b  # c` has no address that can be used\n",
+    );
+  });
+
   it("imports no code that reads files beside it, and none that is no code", async () => {
     await folder.save("private.json", '{"token": "of this machine"}');
     await start({
