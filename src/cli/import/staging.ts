@@ -42,7 +42,10 @@ export class Staging {
     this.#paths.splice(0, Infinity, ...this.#paths.filter(isKept));
   }
 
-  /** Brings all files to their places. Throws AppError `conflict`, and changes nothing, if one is there already, unless `force`. */
+  /**
+   * Brings all files to their places. Throws AppError `conflict`, and changes nothing, if one is there already. With `force` these are
+   * replaced, and an error says which were before it.
+   */
   async finish({ force }: { force: boolean }): Promise<readonly string[]> {
     if (!force) await checkAbsent(this.#target, this.#paths);
     const done: string[] = [];
@@ -52,11 +55,14 @@ export class Staging {
         await mkdir(dirname(place), { recursive: true });
         if (force) await rename(join(this.folder, path), place);
         else await copyFile(join(this.folder, path), place, constants.COPYFILE_EXCL);
-        done.push(place);
+        done.push(path);
       }
     } catch (error) {
-      if (!force) await Promise.all(done.map(place => rm(place, { force: true })));
-      throw new AppError("invalid", `nothing was written: ${(error as Error).message}`, { cause: error });
+      if (!force) await Promise.all(done.map(path => rm(join(this.#target, path), { force: true })));
+      const [first = "", ...others] = force ? done : [];
+      const count = others.length === 0 ? "" : ` and ${others.length} more`;
+      const written = first === "" ? "nothing was" : `only ${first}${count} was`;
+      throw new AppError("invalid", `${written} written: ${(error as Error).message}`, { cause: error });
     }
     return this.#paths;
   }

@@ -247,6 +247,13 @@ describe("headwater import, from a server that speaks the contract and no more",
     expect(await folder.read("components/poll.mjs")).to.equal(CODE);
   });
 
+  it("says what it has replaced, where one of its files can't be", async () => {
+    await start({ components: [component("sc_1")], sources: [source("dc_1", "sc_1")] });
+    await folder.save("headwater.yaml/mine", "a folder");
+    expect(await failure({ force: true })).to.match(/^only components\/poll\.mjs was written: /);
+    expect(await folder.read("components/poll.mjs")).to.equal(CODE);
+  });
+
   it("says in one line what is wrong with an address, a key or a response, and writes nothing", async () => {
     await start({ webhooks: [webhook("wh_1")] });
     const at =
