@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -22,6 +22,12 @@ export interface RunningCommand {
   ended: Promise<CommandResult>;
 }
 
+/** Those that run: one that a failed test has left would outlive the tests, and wait for its server for ever. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** Nothing is there: tests don't see the profiles of the person who runs them. */
 const NO_PROFILES = join(tmpdir(), "headwater-tests-without-profiles");
 
@@ -43,6 +49,8 @@ export function startHeadwater(
     },
     stdio: ["pipe", "pipe", "pipe"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", chunk => {
     stdout += chunk;
