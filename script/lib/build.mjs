@@ -28,6 +28,7 @@ const SETTINGS = [
   "script/lib/build.mjs",
   "script/lib/dashboard.mjs",
   "script/lib/gallery.mjs",
+  "script/lib/browser-bundle.mjs",
   "script/lib/compress.mjs",
 ];
 /** Copied as sources: the sandbox's prelude is bundled from them, and from what they import. */

@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, join } from "node:path";
+import { bundleForBrowsers } from "./browser-bundle.mjs";
 import { compress } from "./compress.mjs";
-import { UserError } from "./user-error.mjs";
 
 /** Style sheets of code that is loaded later come with it, as texts: the page itself names only the shell's. */
-const laterStyles = build => ({
+const laterStyles = {
   name: "later-styles",
-  setup({ onLoad }) {
+  setup({ onLoad, esbuild }) {
     onLoad({ filter: /\/styles\/later\/[^/]+\.css$/ }, async ({ path }) => {
-      const { outputFiles } = await build({ entryPoints: [path], bundle: true, minify: true, write: false });
+      const options = { entryPoints: [path], bundle: true, minify: true, write: false };
+      const { outputFiles } = await esbuild.build(options);
       return { contents: outputFiles[0].text, loader: "text" };
     });
   },
-});
+};
 
 /**
  * Bundles the dashboard of `root` into `outDir`: `index.html`, and below `assets/` files whose names have the hash of
@@ -23,28 +23,14 @@ const laterStyles = build => ({
 export async function buildDashboard(root, outDir) {
   const folder = join(root, "dashboard");
   if (!existsSync(folder)) return;
-  const { build } = createRequire(join(root, "package.json"))("esbuild");
   const assets = join(outDir, "assets");
   mkdirSync(assets, { recursive: true });
-  const { metafile } = await build({
+  const metafile = await bundleForBrowsers(root, "the dashboard", {
     entryPoints: { app: join(folder, "main.tsx") },
     outdir: assets,
-    absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
     jsx: "automatic",
     jsxImportSource: "preact",
-    entryNames: "[name]-[hash]",
-    chunkNames: "[name]-[hash]",
-    metafile: true,
-    plugins: [laterStyles(build)],
-    logLevel: "warning",
-  }).catch(error => {
-    throw new UserError(`the build of the dashboard failed: ${error.message}`);
+    plugins: [laterStyles],
   });
   const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
     entryPoint?.endsWith("main.tsx"),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, join } from "node:path";
+import { bundleForBrowsers } from "./browser-bundle.mjs";
 import { markdownAddress, relativeTo, SITE } from "./site/address.mjs";
 import { pageHtml } from "./site/layout.mjs";
 import { Links } from "./site/links.mjs";
@@ -8,7 +8,6 @@ import { render, withLinks } from "./site/markdown.mjs";
 import { Output } from "./site/output.mjs";
 import { readPages } from "./site/pages.mjs";
 import { searchIndex } from "./site/search-index.mjs";
-import { UserError } from "./user-error.mjs";
 
 /**
  * Builds the documentation site of `root` into `outDir`: from its Markdown, from site/ and, for what each error means, from the program
@@ -78,23 +77,9 @@ function folderPage(root, folder) {
 
 /** Bundles what the browser gets, from site/; returns the names of the files by what they are. */
 async function bundle(root, output) {
-  const { build } = createRequire(join(root, "package.json"))("esbuild");
-  const { metafile } = await build({
+  const metafile = await bundleForBrowsers(root, "the documentation site", {
     entryPoints: ["main.ts", "colours.ts", "style.css"].map(name => join(root, "site", name)),
     outdir: output.assets,
-    absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
-    entryNames: "[name]-[hash]",
-    chunkNames: "[name]-[hash]",
-    metafile: true,
-    logLevel: "warning",
-  }).catch(error => {
-    throw new UserError(`the build of the documentation site failed: ${error.message}`);
   });
   const named = end =>
     basename(Object.entries(metafile.outputs).find(([, one]) => one.entryPoint?.endsWith(end))[0]);
