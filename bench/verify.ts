@@ -6,6 +6,7 @@ import { machineLine, machineOf } from "./machine.ts";
 import { startMeter } from "./meter.ts";
 import { table } from "./report.ts";
 import { storesOfEnvironment } from "./stores.ts";
+import { quantile } from "./times.ts";
 import { withHeadwater } from "./with-headwater.ts";
 
 const HELP = `Usage: npm run bench:verify -- [options]
@@ -80,7 +81,7 @@ async function main(args: string[]): Promise<void> {
   });
   const median = (kind: Kind, of: keyof Cost) => {
     const sorted = (costs.get(kind) ?? []).map(cost => cost[of]).sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+    return quantile(sorted, 0.5);
   };
   const ratio = (kind: Kind) =>
     `${((median(kind, "all") / median("not verified", "all")) * 100).toFixed(0)} %`;
