@@ -141,6 +141,7 @@ describe("long and filtered lists of the dashboard", () => {
 
   it("search sources of all pages", async () => {
     await open("/sources");
+    await page.getByRole("link", { name: `source-${MANY - 1}`, exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "the-oldest" }).count()).to.equal(0);
     await page.getByLabel("Search sources").fill("the-oldest");
     await page.getByRole("link", { name: "the-oldest" }).waitFor();

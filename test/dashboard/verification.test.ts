@@ -54,6 +54,7 @@ describe("who may send to a source, in the dashboard", () => {
     const provider = page.getByLabel("Provider", { exact: true });
     await provider.fill("Strip");
     await provider.press("Enter");
+    await page.locator("input:invalid").waitFor();
     expect(await page.getByLabel("Secret", { exact: true }).count()).to.equal(0);
     await provider.fill("stripe");
     await provider.press("Enter");
