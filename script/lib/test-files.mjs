@@ -17,7 +17,7 @@ const RUNS_ALONE = /^\/\/ runs-alone: \S/m;
 /** One with a line `// runs-long: <what of it is in npm test>` runs when it is named, and with all others of its kind. */
 const RUNS_LONG = /^\/\/ runs-long: \S/m;
 
-/** Files that take more than ten seconds, for a machine that remembers no durations yet; the longest first. */
+/** The files that take longest, for a machine that remembers no durations yet: those of `--long`, and those of `npm test`. */
 export const SLOWEST = [
   "test/faults/faults.test.ts",
   "test/soak/soak.test.ts",
@@ -25,24 +25,27 @@ export const SLOWEST = [
   "test/cli/main.test.ts",
   "test/cli/migrate.test.ts",
   "test/cli/apply/destinations.test.ts",
-  "test/contract/rest-api-input.test.ts",
-  "test/contract/authorization.test.ts",
-  "test/runs/handle-job.test.ts",
-  "test/workers/deliveries-crash.test.ts",
-  "test/ops/health.test.ts",
-  "test/accepted/accepted.test.ts",
-  "test/destinations/rabbitmq.test.ts",
-  "test/components/npm-packages.test.ts",
-  "test/activity/activity.test.ts",
-  "test/workers/deliveries-order.test.ts",
-  "test/sandbox/limits.test.ts",
-  "test/flows/actions.test.ts",
-  "test/workers/deliveries-backlog.test.ts",
-  "test/queues/run-worker.test.ts",
-  "test/flows/crash.test.ts",
-  "test/store/connections/redis-failover.test.ts",
-  "test/flows/every-listener.test.ts",
   "test/workers/wrong-set-up.test.ts",
+  "test/components/npm-packages.test.ts",
+  "test/components/trial.test.ts",
+  "test/components/additional-props.test.ts",
+  "test/components/keys.test.ts",
+  "test/contract/rest-api-input.test.ts",
+  "test/flows/actions.test.ts",
+  "test/sandbox/confinement.test.ts",
+  "test/sandbox/limits.test.ts",
+  "test/components/describe.test.ts",
+  "test/sources/versions.test.ts",
+  "test/runs/handle-job.test.ts",
+  "test/flows/hooks.test.ts",
+  "test/contract/authorization.test.ts",
+  "test/components/large-bundle.test.ts",
+  "test/sandbox/call.test.ts",
+  "test/queues/fair-order.test.ts",
+  "test/limits/walk.test.ts",
+  "test/sandbox/describe.test.ts",
+  "test/contract/openapi.test.ts",
+  "test/compatibility/events.test.ts",
 ];
 
 /** Every test file below test/, as paths from the root. */
