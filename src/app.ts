@@ -194,8 +194,7 @@ function api(platform: Platform, { checkResponses = false }: { checkResponses?: 
       bytesPerHour: async ownerId => (await limitsOf(platform, ownerId)).idempotencyBytesPerHour,
     }),
   });
-  const agents = config.mcp
-    ? [mcpServer({ platform, gate, routes, callRoute: createCallRoute(handling) })]
-    : [];
+  const agents =
+    config.mcp === "off" ? [] : [mcpServer({ platform, gate, routes, callRoute: createCallRoute(handling) })];
   return compose([helmet(), ...agents, router]);
 }

@@ -130,8 +130,12 @@ const Environment = Type.Object({
   SWEEP_EVERY: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   /** Whether the components that come with a release are published and shown (docs/gallery.md). */
   GALLERY: Type.String({ pattern: oneOf("on", "off"), default: "on" }),
-  /** `read`: agents with a key read over the Model Context Protocol at `/mcp` (docs/agents.md). */
-  MCP: Type.String({ pattern: oneOf("off", "read"), default: "read" }),
+  /**
+   * `read`: agents with a key read over the Model Context Protocol at `/mcp` (docs/agents.md). `write`: those with full access that
+   * ask for it may change things too. It is not the default: a text that an agent reads may then make it act, which the
+   * operator decides on, and not an upgrade.
+   */
+  MCP: Type.String({ pattern: oneOf("off", "read", "write"), default: "read" }),
   CACHE_DIR: Type.String({ default: "" }),
   /** A file of npm settings for component packages, such as the token of a private registry. */
   PACKAGES_NPMRC: Type.String({ default: "" }),
@@ -352,7 +356,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     stalledAfterMs: timeouts.stalled,
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     gallery: env.GALLERY === "on",
-    mcp: env.MCP === "read",
+    mcp: env.MCP as "off" | "read" | "write",
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
     tracing: Object.freeze({

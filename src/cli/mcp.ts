@@ -9,24 +9,33 @@ const HELP = `
 For hosts that start a program and speak with it over its input and output. The key stays in the profile of headwater login, and
 out of the host's settings. The server says which tools there are (docs/agents.md).
 
-  claude mcp add headwater -- headwater mcp --profile production`;
+  claude mcp add headwater -- headwater mcp --profile production
+
+With --write, an agent may also publish, run, retry, deploy, pause, subscribe and delete, if the key has full access and the server's
+operator allows it (MCP=write).`;
 
 /** Passes messages of an agent's host on to a server, and back. */
 export function mcpCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("mcp")
     .description("let an agent on this machine read over the Model Context Protocol")
+    .option("--write", "let it change things, too")
     .addHelpText("after", HELP);
-  accessOptions(command).action(async (_options: object, self: Command) => {
+  accessOptions(command).action(async ({ write = false }: { write?: boolean }, self: Command) => {
     const access = await chooseAccess(self, tools);
     const underWay = new Set<Promise<void>>();
     for await (const line of createInterface({ input: process.stdin })) {
       if (line.trim() === "") continue;
-      const passed = pass(access, line).finally(() => underWay.delete(passed));
+      const passed = pass({ ...access, write }, line).finally(() => underWay.delete(passed));
       underWay.add(passed);
     }
     await Promise.all(underWay);
   });
+}
+
+/** A server, and whether the tools that change things are wanted too. */
+interface Asked extends Access {
+  write: boolean;
 }
 
 /** The parts of a message that its headers repeat. */
@@ -37,7 +46,7 @@ interface Message {
   params?: { [name: string]: unknown; _meta?: Record<string, unknown> };
 }
 
-async function pass(access: Access, line: string): Promise<void> {
+async function pass(access: Asked, line: string): Promise<void> {
   const message = parse(line);
   const failed = (reason: string) => {
     if (message?.id === undefined) note(reason);
@@ -68,12 +77,20 @@ function parse(line: string): Message | null {
   }
 }
 
-const send = ({ url, apiKey, orgId }: Access, body: string, headers: Record<string, string>) =>
-  fetch(`${url}/mcp${orgId === undefined ? "" : `?org_id=${encodeURIComponent(orgId)}`}`, {
+function endpointOf({ url, orgId, write }: Asked): string {
+  const query = new URLSearchParams({
+    ...(orgId !== undefined && { org_id: orgId }),
+    ...(write && { write: "1" }),
+  });
+  return `${url}/mcp${query.size > 0 ? `?${query}` : ""}`;
+}
+
+const send = (asked: Asked, body: string, headers: Record<string, string>) =>
+  fetch(endpointOf(asked), {
     method: "POST",
     headers: {
       ...headers,
-      authorization: `Bearer ${apiKey}`,
+      authorization: `Bearer ${asked.apiKey}`,
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "user-agent": USER_AGENT,

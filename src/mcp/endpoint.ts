@@ -52,10 +52,11 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     checkRequest(ctx, platform.config.publicUrl);
     const caller = await gate.caller(ctx, { byKey: true });
     requestState(ctx).userId = caller.userId;
-    const orgId = readOrgId(ctx);
+    const { orgId, asksToWrite } = readQuery(ctx);
     if (orgId !== undefined && !caller.orgIds.includes(orgId)) throw notFound("organization");
     served ??= open();
-    await respond(ctx, served, { ctx, caller, orgId });
+    const mayWrite = asksToWrite && platform.config.mcp === "write" && caller.key?.access === "full";
+    await respond(ctx, served, { ctx, caller, orgId, mayWrite });
   };
 }
 
@@ -70,16 +71,22 @@ function checkRequest(ctx: Context, publicUrl: string): void {
   }
 }
 
-/** Returns the organization of `?org_id=`. Throws `invalid` for any other parameter: a misspelled one means another account. */
-function readOrgId(ctx: Context): string | undefined {
+/**
+ * Returns the organization of `?org_id=`, and whether `?write=1` asks for the tools that change things. Throws `invalid` for any
+ * other parameter: a misspelled one means another account.
+ */
+function readQuery(ctx: Context): { orgId: string | undefined; asksToWrite: boolean } {
   const given = new URLSearchParams(ctx.querystring);
   for (const name of given.keys()) {
-    if (name !== "org_id") throw invalidField("query", name.slice(0, 100), "is not a known parameter");
+    if (!PARAMETERS.has(name)) throw invalidField("query", name.slice(0, 100), "is not a known parameter");
+    if (given.getAll(name).length > 1) throw invalidField("query", name, "is given more than once");
   }
-  const [orgId, ...more] = given.getAll("org_id");
-  if (more.length > 0) throw invalidField("query", "org_id", "is given more than once");
-  return orgId;
+  const [orgId, write] = [given.get("org_id") ?? undefined, given.get("write")];
+  if (write !== null && write !== "1") throw invalidField("query", "write", "must be 1");
+  return { orgId, asksToWrite: write === "1" };
 }
+
+const PARAMETERS: ReadonlySet<string> = new Set(["org_id", "write"]);
 
 async function respond(ctx: Context, served: Served, calling: Calling): Promise<void> {
   let body: unknown;

@@ -60,6 +60,9 @@ export function toolResult(
   });
 }
 
+/** What a tool says whose route responds with nothing. */
+export const done = (): ToolResult => structured({ done: true });
+
 /** Returns a value as a result: for programs, and as text for those that know nothing else. */
 export function structured(value: object): ToolResult {
   const text = stringifyJson(value);

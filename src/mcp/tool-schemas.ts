@@ -32,7 +32,10 @@ const PAGING: Json = {
 };
 
 /** Returns the arguments of a tool from what its route declares. A resource of the path is called what it is: `source`. */
-export function inputOf(route: AnyRoute, { always = {} }: Pick<ToolSpec, "always">): ToolInput {
+export function inputOf(
+  route: AnyRoute,
+  { always = {}, takes, requires = [], says = {} }: Pick<ToolSpec, "always" | "takes" | "requires" | "says">,
+): ToolInput {
   const { access } = route;
   const inPath = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name));
   const argumentOf = (parameter: string) => {
@@ -50,14 +53,19 @@ export function inputOf(route: AnyRoute, { always = {} }: Pick<ToolSpec, "always
     ...(isPaged(route.response) && PAGING),
   };
   const offered = Object.entries(declared).filter(
-    ([name]) => !NOT_OFFERED.includes(name) && !(name in always),
+    ([name]) =>
+      !NOT_OFFERED.includes(name) &&
+      !(name in always) &&
+      (takes === undefined || takes.includes(name) || inPath.has(name)),
   );
-  const required = [...inPath, ...(query.required ?? []), ...(body.required ?? [])];
+  const required = [...inPath, ...(query.required ?? []), ...(body.required ?? []), ...requires];
   const parameters = new Map(offered.map(([name]) => [argumentOf(name), name]));
   return {
     schema: {
       type: "object",
-      properties: Object.fromEntries(offered.map(([name, schema]) => [argumentOf(name), plain(schema)])),
+      properties: Object.fromEntries(
+        offered.map(([name, schema]) => [argumentOf(name), says[name] ?? plain(schema)]),
+      ),
       required: required.map(argumentOf),
       additionalProperties: false,
     },
@@ -75,11 +83,13 @@ const ONLY_WHOLE = new Set([
   ...["minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum"],
 ]);
 
+/** Of a route that responds with nothing. */
+const DONE_SCHEMA = { type: "object", properties: { done: { const: true } }, required: ["done"] };
+
 /** Returns the schema of a tool's result: its route's response, of which nothing is required. */
 export function outputOf({ response }: AnyRoute, { always = {} }: Pick<ToolSpec, "always">): Json {
-  if (!("schema" in response) || !response.schema)
-    throw new Error("a tool needs a route that responds with JSON");
-  const row = without(relaxed(response.schema) as Json, splitList(always.exclude ?? ""));
+  if (!("schema" in response) || !response.schema) return DONE_SCHEMA;
+  const row = without(relaxed(response.schema) as Json, splitList(String(always.exclude ?? "")));
   return {
     type: "object",
     properties: {

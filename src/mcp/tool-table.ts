@@ -9,13 +9,29 @@ export interface ToolSpec {
   /** The route for an organization, where the first one knows only the caller's own account. */
   ofOrganization?: string;
   /** Parameters that are always sent, and so are not among the arguments. */
-  always?: Readonly<Record<string, string>>;
+  always?: Readonly<Record<string, string | boolean>>;
+  /** The parameters that are arguments, besides those of the path; by default all. */
+  takes?: readonly string[];
+  /** Arguments that it needs although the route does not. */
+  requires?: readonly string[];
+  /** What is said otherwise of an argument than the route says it. */
+  says?: Readonly<Record<string, object>>;
   /** True if the result may quote what somebody outside of the account has sent. */
   quotesStrangers?: true;
   /** True if a page of its list may have fewer rows than were asked for although more follow. */
   isSparse?: true;
   /** True if the call reaches beyond this server. */
   reachesOut?: true;
+  /** What a call does; absent if it only reads. */
+  writes?: Effect;
+}
+
+/** What hosts go by when they decide whether to ask a person first. */
+export interface Effect {
+  /** True if something may end, be replaced or be lost by it. */
+  isDestructive: boolean;
+  /** True if the same call again changes nothing more. */
+  isIdempotent: boolean;
 }
 
 const WHOLE = { expand: "event" };
@@ -227,6 +243,14 @@ export const READ_TOOLS: readonly ToolSpec[] = [
     route: "getComponent",
     quotesStrangers,
     description: "Get a component by id or key: its props and its code.",
+  },
+  {
+    name: "list_connections",
+    title: "Connections",
+    route: "listMyConnections",
+    always: { exclude: "endpoint_url,events,verify" },
+    description:
+      "List the connections: access to apps, for `app` props of sources. Credentials are never shown.",
   },
   {
     name: "check_component",

@@ -4,12 +4,17 @@ import { compileCheck } from "../http/validate.ts";
 import { invalidFields } from "../lib/errors.ts";
 import { openPer } from "../lib/lazy.ts";
 import { DOCS_TOOLS } from "./docs-tools.ts";
-import { type Envelope, structured, type ToolResult, toolResult } from "./result.ts";
+import { type CheckConfigured, secretsCheck } from "./no-secrets.ts";
+import { done, type Envelope, structured, type ToolResult, toolResult } from "./result.ts";
 import { type InputSchema, inputOf, outputOf } from "./tool-schemas.ts";
 import { READ_TOOLS, type ToolSpec } from "./tool-table.ts";
+import { WRITE_TOOLS, type WriteToolSpec } from "./write-table.ts";
 
 /** Who calls a tool, and for which organization. */
-export type Calling = Pick<Given, "ctx" | "caller" | "orgId">;
+export interface Calling extends Pick<Given, "ctx" | "caller" | "orgId"> {
+  /** False: there are no tools that change anything. */
+  mayWrite: boolean;
+}
 
 /** A tool as `tools/list` shows it. */
 export interface ShownTool {
@@ -18,11 +23,19 @@ export interface ShownTool {
   description: string;
   inputSchema: object;
   outputSchema: object;
-  annotations: { title: string; readOnlyHint: true; openWorldHint: boolean };
+  annotations: {
+    title: string;
+    readOnlyHint: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint: boolean;
+  };
 }
 
 export interface Tool {
   shown: ShownTool;
+  /** True if it changes something. */
+  writes: boolean;
   /** Throws what the model is told. */
   call: (given: Record<string, unknown>, calling: Calling) => Promise<ToolResult>;
 }
@@ -30,23 +43,32 @@ export interface Tool {
 /** Returns the route with this operation id. Throws if there is none. */
 export type FindRoute<Deps> = (id: string) => AnyRoute<Deps>;
 
+/** True if the tool is there for who calls: for all others, there is none of this name. */
+export const isOffered = ({ writes }: Tool, { mayWrite }: Calling): boolean => mayWrite || !writes;
+
 /** Returns the tools by name, in the order in which they are listed. */
 export function toolsOf<Deps>(find: FindRoute<Deps>, callRoute: CallRoute<Deps>): ReadonlyMap<string, Tool> {
-  const ofRoutes = READ_TOOLS.map(spec => {
-    const inOrganization = find(spec.ofOrganization ?? spec.route);
-    return routeTool(spec, { own: find(spec.route), inOrganization }, callRoute);
+  const check = secretsCheck(find, callRoute);
+  const routesOf = ({ route, ofOrganization = route }: ToolSpec): Routes<Deps> => ({
+    own: find(route),
+    inOrganization: find(ofOrganization),
   });
+  const reading = READ_TOOLS.map(spec => routeTool(spec, routesOf(spec), callRoute));
+  const writing = WRITE_TOOLS.map(spec =>
+    routeTool(spec, routesOf(spec), callRoute, spec.configures && check),
+  );
   const ofDocs = DOCS_TOOLS.map(
     ({ input, output, read, ...described }): Tool => ({
       shown: shownTool(described, input, output),
+      writes: false,
       call: async given => structured(await read(checked(input, given))),
     }),
   );
-  return new Map([...ofRoutes, ...ofDocs].map(tool => [tool.shown.name, tool]));
+  return new Map([...reading, ...ofDocs, ...writing].map(tool => [tool.shown.name, tool]));
 }
 
 const shownTool = (
-  { name, title, description, reachesOut }: Pick<ToolSpec, "name" | "title" | "description" | "reachesOut">,
+  { name, title, description, reachesOut, writes }: Omit<ToolSpec, "route">,
   inputSchema: object,
   outputSchema: object,
 ): ShownTool => ({
@@ -55,7 +77,12 @@ const shownTool = (
   description,
   inputSchema,
   outputSchema,
-  annotations: { title, readOnlyHint: true, openWorldHint: reachesOut === true },
+  annotations: {
+    title,
+    readOnlyHint: writes === undefined,
+    ...(writes && { destructiveHint: writes.isDestructive, idempotentHint: writes.isIdempotent }),
+    openWorldHint: reachesOut === true,
+  },
 });
 
 interface Routes<Deps> {
@@ -63,13 +90,20 @@ interface Routes<Deps> {
   inOrganization: AnyRoute<Deps>;
 }
 
-function routeTool<Deps>(spec: ToolSpec, routes: Routes<Deps>, callRoute: CallRoute<Deps>): Tool {
+function routeTool<Deps>(
+  spec: ToolSpec | WriteToolSpec,
+  routes: Routes<Deps>,
+  callRoute: CallRoute<Deps>,
+  check: CheckConfigured = async given => given,
+): Tool {
   const { schema, parameterOf, inPath } = inputOf(routes.own, spec);
   return {
     shown: shownTool(spec, schema, outputOf(routes.own, spec)),
-    async call(given, { ctx, caller, orgId }) {
+    writes: spec.writes !== undefined,
+    async call(given, calling) {
+      const { ctx, caller, orgId } = calling;
       const route = orgId === undefined ? routes.own : routes.inOrganization;
-      const named = Object.entries(checked(schema, given)).map(
+      const named = Object.entries(await check(checked(schema, given), calling)).map(
         ([name, value]) => [parameterOf(name), value] as const,
       );
       const params = named.filter(([name]) => inPath(name)).map(([name, value]) => [name, String(value)]);
@@ -79,6 +113,7 @@ function routeTool<Deps>(spec: ToolSpec, routes: Routes<Deps>, callRoute: CallRo
         params: { ...Object.fromEntries(params), ...(route.access.kind === "member" && { org_id: orgId }) },
         fields: { ...Object.fromEntries(fields), ...spec.always },
       });
+      if (envelope === null) return done();
       return toolResult(envelope as Envelope, {
         quotesStrangers: spec.quotesStrangers ?? false,
         list: { isFirstPage: given.cursor === undefined, isSparse: spec.isSparse ?? false },

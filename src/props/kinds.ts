@@ -185,7 +185,7 @@ export function findKind(type: string): PropKind | undefined {
 export const kindOf = ({ type }: Pick<DescribedProp, "type">): PropKind => findKind(type) ?? APP_DEFINED;
 
 /** True if responses never show the prop's value. */
-export const isSecret = (prop: DescribedProp): boolean =>
+export const isSecret = (prop: Pick<DescribedProp, "name" | "type" | "secret">): boolean =>
   prop.secret === true || kindOf(prop).isCredential === true;
 
 function checkDeclaredHttp({ verify }: DescribedProp): PropFault[] {

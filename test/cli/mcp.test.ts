@@ -13,7 +13,7 @@ describe("headwater mcp", () => {
   let api: Api;
   let env: Record<string, string>;
   before(async () => {
-    system = await startSystem({ RATE_LIMITS: "api:0" }, { workers: false });
+    system = await startSystem({ RATE_LIMITS: "api:0", MCP: "write" }, { workers: false });
     api = await system.user();
     await api.createWebhook("https://example.com/hook", { name: "orders" });
     env = { HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: api.apiKey };
@@ -21,8 +21,8 @@ describe("headwater mcp", () => {
   after(() => system.stop());
 
   /** Writes these lines and returns the lines that come back until the end. */
-  async function exchange(lines: unknown[], changes: Record<string, string> = {}) {
-    const command = startHeadwater(["mcp"], { ...env, ...changes });
+  async function exchange(lines: unknown[], changes: Record<string, string> = {}, options: string[] = []) {
+    const command = startHeadwater(["mcp", ...options], { ...env, ...changes });
     for (const line of lines) command.type(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
     command.endInput();
     const { code, stdout, stderr } = await command.ended;
@@ -69,6 +69,16 @@ describe("headwater mcp", () => {
     expect(account.result.structuredContent.data).to.have.property("username");
     expect(unknown.error.code).to.equal(-32602);
     expect(read.result.contents[0].text).to.match(/^# /);
+  });
+
+  it("asks for the tools that change things with --write only", async () => {
+    const list = [{ jsonrpc: "2.0", id: 1, method: "tools/list" }];
+    const names = async (options: string[]) => {
+      const [{ result }] = await exchange(list, {}, options);
+      return result.tools.map(({ name }: { name: string }) => name);
+    };
+    expect(await names(["--write"])).to.include("delete_webhook");
+    expect(await names([])).not.to.include("delete_webhook");
   });
 
   it("passes on what the server says of a line that is no message", async () => {

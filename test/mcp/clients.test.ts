@@ -16,8 +16,9 @@ describe("mcp, for clients of others,", () => {
   let api: Awaited<ReturnType<System["user"]>>;
   let url: URL;
   let requestInit: RequestInit;
+  let versions = 0;
   before(async () => {
-    system = await startSystem({ RATE_LIMITS: "api:0" });
+    system = await startSystem({ RATE_LIMITS: "api:0", MCP: "write" });
     api = await system.user();
     await api.createSource({ component_code: CODE, name: "one" });
     url = new URL("/mcp", api.baseUrl);
@@ -42,6 +43,22 @@ describe("mcp, for clients of others,", () => {
     expect(absent.isError).to.equal(true);
   }
 
+  async function writeWith(client: Pick<Client, "listTools" | "callTool"> | ModernClient) {
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === "delete_source")?.annotations?.readOnlyHint).to.equal(false);
+    const called = async (name: string, given: object) => {
+      const { structuredContent, isError } = await client.callTool({ name, arguments: { ...given } });
+      expect(isError, name).not.to.equal(true);
+      return structuredContent as { data: { id: string; active: boolean }; done: boolean };
+    };
+    const component_code = CODE.replace("0.0.1", `0.0.${++versions}`);
+    const { data: component } = await called("save_component", { component_code });
+    const { data: source } = await called("deploy_source", { component_id: component.id, name: "two" });
+    await called("publish_event", { source: source.id, event: { n: 1 } });
+    expect((await called("pause_source", { source: source.id })).data.active).to.equal(false);
+    expect((await called("delete_source", { source: source.id })).done).to.equal(true);
+  }
+
   async function useResources(client: Pick<Client, "listResources" | "readResource"> | ModernClient) {
     const { resources } = await client.listResources();
     const [first] = resources;
@@ -61,6 +78,24 @@ describe("mcp, for clients of others,", () => {
       await useResources(client);
     } finally {
       await client.close();
+    }
+  });
+
+  it("writes for both, where the address asks for it", async () => {
+    const writing = new URL("?write=1", url);
+    const clients: [Client | ModernClient, () => Promise<void>][] = [];
+    const older = new Client(INFO);
+    const transport = new StreamableHTTPClientTransport(writing, { requestInit });
+    clients.push([older, () => older.connect(transport as Parameters<Client["connect"]>[0])]);
+    const newer = new ModernClient(INFO, { versionNegotiation: { mode: "auto" } });
+    clients.push([newer, () => newer.connect(new ModernTransport(writing, { requestInit }))]);
+    for (const [client, connect] of clients) {
+      await connect();
+      try {
+        await writeWith(client);
+      } finally {
+        await client.close();
+      }
     }
   });
 
