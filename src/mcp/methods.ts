@@ -1,5 +1,6 @@
 import { requestState } from "../http/request-log.ts";
 import type { Message } from "./message.ts";
+import { promptOf, SHOWN_PROMPTS } from "./prompts.ts";
 import { type Era, META, RpcError, VERSIONS } from "./protocol.ts";
 import { type Resources, TEMPLATES } from "./resources.ts";
 import { failed } from "./result.ts";
@@ -43,7 +44,7 @@ const WRITING =
 const instructionsFor = ({ mayWrite }: Calling): string =>
   mayWrite ? `${INSTRUCTIONS}\n${WRITING}` : INSTRUCTIONS;
 
-const capabilities = { tools: {}, resources: {} };
+const capabilities = { tools: {}, resources: {}, prompts: {} };
 const serverInfo = ({ version }: Served) => ({ name: "headwater", title: "Headwater", version });
 
 function text(params: Message["params"], name: string): string {
@@ -107,6 +108,14 @@ const METHODS: Readonly<Record<string, Method>> = {
     ttlMs: 0,
     result: ({ resources }, { params, calling }) => resources.read(text(params, "uri"), calling),
   },
+  "prompts/list": {
+    ttlMs: LIST_TTL_MS,
+    async result(_served, { params }) {
+      checkNoCursor(params);
+      return { prompts: SHOWN_PROMPTS };
+    },
+  },
+  "prompts/get": { result: async (_served, { params }) => promptOf(text(params, "name"), params.arguments) },
 };
 
 /** What a route rejects is told the model, which may then do it right; a tool that is not there is told the client. */

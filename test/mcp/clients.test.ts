@@ -66,6 +66,13 @@ describe("mcp, for clients of others,", () => {
     expect(contents[0]).to.have.property("text");
   }
 
+  async function usePrompts(client: Pick<Client, "listPrompts" | "getPrompt"> | ModernClient) {
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).to.include("why_not_arrived");
+    const filled = await client.getPrompt({ name: "why_not_arrived", arguments: { source: "one" } });
+    expect(filled.messages[0]?.content).to.have.property("text").that.contains('"one"');
+  }
+
   it("serves @modelcontextprotocol/sdk", async () => {
     const client = new Client(INFO);
     const transport = new StreamableHTTPClientTransport(url, { requestInit });
@@ -76,6 +83,7 @@ describe("mcp, for clients of others,", () => {
       await client.ping();
       await useTools(client);
       await useResources(client);
+      await usePrompts(client);
     } finally {
       await client.close();
     }
@@ -107,6 +115,7 @@ describe("mcp, for clients of others,", () => {
         expect(client.getNegotiatedProtocolVersion()).to.equal(mode ? "2026-07-28" : "2025-11-25");
         await useTools(client);
         await useResources(client);
+        await usePrompts(client);
       } finally {
         await client.close();
       }
