@@ -1,8 +1,8 @@
-import type { TSchema } from "typebox";
 import { isPaged, queryParametersOf } from "../http/common-parameters.ts";
 import type { AnyRoute } from "../http/route.ts";
 import { splitList } from "../lib/lists.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import type { Shorten } from "./short-schema.ts";
 import type { ToolSpec } from "./tool-table.ts";
 
 type Json = Record<string, unknown>;
@@ -74,33 +74,24 @@ export function inputOf(
   };
 }
 
-/**
- * Keywords that hold for what a route responds with, and not for what is left of it once it is cut to fit. `$id` is for
- * our own validator.
- */
-const ONLY_WHOLE = new Set([
-  ...["$id", "required", "default", "examples", "format", "pattern", "minLength", "maxLength"],
-  ...["minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum"],
-]);
-
 /** Of a route that responds with nothing. */
 const DONE_SCHEMA = { type: "object", properties: { done: { const: true } }, required: ["done"] };
 
-/** Returns the schema of a tool's result: its route's response, of which nothing is required. */
-export function outputOf({ response }: AnyRoute, { always = {} }: Pick<ToolSpec, "always">): Json {
+/** Returns the schema of a tool's result: its route's response, shortened, of which nothing is required. */
+export function outputOf(
+  { response }: AnyRoute,
+  { always = {} }: Pick<ToolSpec, "always">,
+  shorten: Shorten,
+): Json {
   if (!("schema" in response) || !response.schema) return DONE_SCHEMA;
-  const row = without(relaxed(response.schema) as Json, splitList(String(always.exclude ?? "")));
+  const row = shorten(without(response.schema as Json, splitList(String(always.exclude ?? ""))));
   return {
     type: "object",
     properties: {
       data: isPaged(response) ? { type: "array", items: row } : row,
-      ...(isPaged(response) && {
-        next_cursor: {
-          type: ["string", "null"],
-          description: "`cursor` of the next page; null on the last.",
-        },
-      }),
-      truncated: { type: "boolean", description: "Long texts and lists were cut." },
+      // What these say, the server's instructions say once for all tools.
+      ...(isPaged(response) && { next_cursor: { type: ["string", "null"] } }),
+      truncated: { type: "boolean" },
       notice: { type: "string" },
     },
     required: ["data"],
@@ -113,22 +104,18 @@ function without({ properties, ...schema }: Json, names: string[]): Json {
   return { ...schema, properties: Object.fromEntries(left) };
 }
 
-/** Returns a schema as plain JSON without what only our validator reads. */
-const plain = (schema: unknown): unknown => copied(schema, new Set(["$id"]));
-const relaxed = (schema: TSchema): unknown => copied(schema, ONLY_WHOLE);
-
-/** Copies a schema without these keywords; a property may be called as one of them. */
-function copied(schema: unknown, dropped: ReadonlySet<string>): unknown {
-  if (Array.isArray(schema)) return schema.map(part => copied(part, dropped));
+/** Returns a schema as plain JSON without `$id`, which only our validator reads; a property may be called so. */
+function plain(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plain);
   if (typeof schema !== "object" || schema === null) return schema;
   const named = (value: unknown) =>
-    Object.fromEntries(Object.entries(value as Json).map(([name, part]) => [name, copied(part, dropped)]));
+    Object.fromEntries(Object.entries(value as Json).map(([name, part]) => [name, plain(part)]));
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([keyword]) => !dropped.has(keyword))
+      .filter(([keyword]) => keyword !== "$id")
       .map(([keyword, value]) => [
         keyword,
-        keyword === "properties" || keyword === "patternProperties" ? named(value) : copied(value, dropped),
+        keyword === "properties" || keyword === "patternProperties" ? named(value) : plain(value),
       ]),
   );
 }

@@ -6,6 +6,7 @@ import { openPer } from "../lib/lazy.ts";
 import { DOCS_TOOLS } from "./docs-tools.ts";
 import { type CheckConfigured, secretsCheck } from "./no-secrets.ts";
 import { done, type Envelope, structured, type ToolResult, toolResult } from "./result.ts";
+import { type Shorten, shortener } from "./short-schema.ts";
 import { type InputSchema, inputOf, outputOf } from "./tool-schemas.ts";
 import { READ_TOOLS, type ToolSpec } from "./tool-table.ts";
 import { WRITE_TOOLS, type WriteToolSpec } from "./write-table.ts";
@@ -48,15 +49,14 @@ export const isOffered = ({ writes }: Tool, { mayWrite }: Calling): boolean => m
 
 /** Returns the tools by name, in the order in which they are listed. */
 export function toolsOf<Deps>(find: FindRoute<Deps>, callRoute: CallRoute<Deps>): ReadonlyMap<string, Tool> {
+  const making = { callRoute, shorten: shortener() };
   const check = secretsCheck(find, callRoute);
   const routesOf = ({ route, ofOrganization = route }: ToolSpec): Routes<Deps> => ({
     own: find(route),
     inOrganization: find(ofOrganization),
   });
-  const reading = READ_TOOLS.map(spec => routeTool(spec, routesOf(spec), callRoute));
-  const writing = WRITE_TOOLS.map(spec =>
-    routeTool(spec, routesOf(spec), callRoute, spec.configures && check),
-  );
+  const reading = READ_TOOLS.map(spec => routeTool(spec, routesOf(spec), making));
+  const writing = WRITE_TOOLS.map(spec => routeTool(spec, routesOf(spec), making, spec.configures && check));
   const ofDocs = DOCS_TOOLS.map(
     ({ input, output, read, ...described }): Tool => ({
       shown: shownTool(described, input, output),
@@ -93,12 +93,12 @@ interface Routes<Deps> {
 function routeTool<Deps>(
   spec: ToolSpec | WriteToolSpec,
   routes: Routes<Deps>,
-  callRoute: CallRoute<Deps>,
+  { callRoute, shorten }: { callRoute: CallRoute<Deps>; shorten: Shorten },
   check: CheckConfigured = async given => given,
 ): Tool {
   const { schema, parameterOf, inPath } = inputOf(routes.own, spec);
   return {
-    shown: shownTool(spec, schema, outputOf(routes.own, spec)),
+    shown: shownTool(spec, schema, outputOf(routes.own, spec, shorten)),
     writes: spec.writes !== undefined,
     async call(given, calling) {
       const { ctx, caller, orgId } = calling;

@@ -82,6 +82,12 @@ describe("mcp/write-table", () => {
       }
     });
 
+    it("costs an agent that does not ask for it nothing, and the list of all tools stays short", async () => {
+      const bytes = async (path: string) => Buffer.byteLength(JSON.stringify(await listed(api, path)));
+      expect(await bytes("/mcp")).to.be.lessThan(60_000);
+      expect(await bytes(WRITING)).to.be.lessThan(90_000);
+    });
+
     it("is asked for by write=1 and nothing else", async () => {
       const status = async (query: string) =>
         (await exchange(api, { ...modern("tools/list"), path: `/mcp?${query}` })).status;
