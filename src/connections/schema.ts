@@ -1,19 +1,11 @@
 import { type Static, Type } from "typebox";
-import { OrNull, patternInWords } from "../lib/schemas.ts";
+import { NullableInteger, OrNull } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
 import { ShownVerify, VerifySettings } from "../verify/schema.ts";
 import { EventRules } from "./app-events.ts";
-
-/** A slug, as `app` props name their app. */
-export const APP_SLUG = patternInWords(
-  "^[a-z0-9][a-z0-9_-]{0,63}$",
-  "must be a slug: at most 64 lower-case letters, digits, - and _, with a letter or digit first",
-);
-
-const NullableInteger = (description: string) =>
-  Type.Unsafe<number | null>({ type: ["integer", "null"], description });
+import { APP_SLUG } from "./app-slug.ts";
 
 /** A connection as the API shows it (docs/rest-api.md#connection). */
 export const ConnectionView = Type.Object(

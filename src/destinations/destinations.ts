@@ -1,5 +1,6 @@
 import { checkCount } from "../accounts/limits.ts";
-import { type Deployer, fieldsOfUses, ownDeployer, type Uses, withUses } from "../components/components.ts";
+import { fieldsOfUses, type Uses, withUses } from "../components/components.ts";
+import { type Deployer, ownDeployer } from "../components/deployer.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";

@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from "typebox";
-import type { Deployer, Uses } from "../components/components.ts";
+import type { Uses } from "../components/components.ts";
+import type { Deployer } from "../components/deployer.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Webhook } from "../models/webhook.ts";

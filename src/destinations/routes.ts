@@ -1,4 +1,4 @@
-import { deployerOf } from "../components/components.ts";
+import { deployerOf } from "../components/deployer.ts";
 import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";

@@ -26,6 +26,13 @@ export const hasWords = (pattern: string): boolean => words.has(pattern);
 export const OrNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
+/** Returns the schema of a text that may be null. */
+export const NullableText = (description: string) => OrNull(Type.String(), description);
+
+/** Returns the schema of an integer that may be null: one schema instead of a union, so that an error names the limit that was exceeded. */
+export const NullableInteger = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
+  Type.Unsafe<number | null>({ type: ["integer", "null"], ...limits, description });
+
 /** Returns the schema of a parameter that bounds a time, in Unix seconds, which the description says. */
 export const UnixSeconds = (description: string) =>
   Type.Integer({

@@ -1,8 +1,10 @@
 import { checkCount } from "../accounts/limits.ts";
 import { checkQuota } from "../accounts/quota.ts";
-import { type Deployer, markComponentUsed } from "../components/components.ts";
+import { markComponentUsed } from "../components/components.ts";
+import type { Deployer } from "../components/deployer.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
+import { slugOf } from "../lib/slug.ts";
 import { unixSeconds } from "../lib/time.ts";
 import type { CodeOrigin } from "../models/code-history.ts";
 import { type Source, Sources } from "../models/source.ts";
@@ -14,7 +16,7 @@ import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { type ChangeDeps, deleteUndeployed, hasHooks, requestChange } from "./change.ts";
 import { abandonDeployment } from "./delete-source.ts";
 import { prepareSource, type SourceInput } from "./prepare.ts";
-import { slugOf, withRandomSuffix } from "./source.ts";
+import { withRandomSuffix } from "./source.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
 import { keepFirstVersion, originOf } from "./versions.ts";
 

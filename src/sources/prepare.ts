@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkCount } from "../accounts/limits.ts";
-import type { Deployer } from "../components/components.ts";
 import { chooseDynamicProps } from "../components/configure/dynamic-props.ts";
+import type { Deployer } from "../components/deployer.ts";
 import { type ComponentInput, isReplaced, namesComponent, resolveComponent } from "../components/save.ts";
 import { checkConnections } from "../connections/check.ts";
 import { notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
+import { slugOf } from "../lib/slug.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources, type StoredTimer } from "../models/source.ts";
 import type { Calling, Stores } from "../platform.ts";
@@ -23,7 +24,7 @@ import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
 import type { VerifySettings } from "../verify/schema.ts";
 import { appEventsOf } from "./listen-to-app.ts";
-import { dynamicPropsOf, type PropsOfSource, propsOfSource, slugOf, withRandomSuffix } from "./source.ts";
+import { dynamicPropsOf, type PropsOfSource, propsOfSource, withRandomSuffix } from "./source.ts";
 import { prepareVerify, verifyOf } from "./verify.ts";
 
 /** The body of a request that creates or updates a source (docs/rest-api.md#sources). */

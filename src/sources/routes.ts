@@ -1,5 +1,5 @@
-import { deployerOf } from "../components/components.ts";
 import { configuredRoutes } from "../components/configure/routes.ts";
+import { deployerOf } from "../components/deployer.ts";
 import { COMPONENT_SOURCES } from "../components/save.ts";
 import { accountListsFor } from "../http/account-lists.ts";
 import { data, empty, page, routeFor } from "../http/route.ts";

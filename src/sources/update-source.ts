@@ -1,5 +1,6 @@
 import { checkQuota } from "../accounts/quota.ts";
-import { type Deployer, findComponentToRun } from "../components/components.ts";
+import { findComponentToRun } from "../components/components.ts";
+import type { Deployer } from "../components/deployer.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId, newToken } from "../lib/ids.ts";
 import type { CodeVersion } from "../models/code-history.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { deployerOf } from "../components/components.ts";
+import { deployerOf } from "../components/deployer.ts";
 import { data, page, routeFor } from "../http/route.ts";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";

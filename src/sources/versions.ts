@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongoose";
-import type { Deployer } from "../components/components.ts";
+import type { Deployer } from "../components/deployer.ts";
 import { COMPONENT_SOURCES, type ComponentInput } from "../components/save.ts";
 import { notFound } from "../lib/errors.ts";
 import { derivedId, newId, timeOfId } from "../lib/ids.ts";

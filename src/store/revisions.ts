@@ -1,4 +1,4 @@
-import { type ClientSession, type Model, Schema } from "mongoose";
+import type { ClientSession, Model } from "mongoose";
 import { Type } from "typebox";
 import { AppError, notFound } from "../lib/errors.ts";
 
@@ -16,7 +16,8 @@ export interface Revised {
 /** The fields of a schema that store this. */
 export const REVISED = {
   revision: { type: Number, default: undefined },
-  revisions: { type: Schema.Types.Mixed, default: undefined },
+  // What mongoose calls mixed; it is named without mongoose, because the command line reads schemas that have a revision.
+  revisions: { type: Object, default: undefined },
 } as const;
 
 /** The field of a resource that says which revision it is: its `ETag`, without the quotes. */

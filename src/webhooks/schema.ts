@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
-import { patternInWords } from "../lib/schemas.ts";
+import { NullableInteger, NullableText, patternInWords } from "../lib/schemas.ts";
 import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { SecretsRemoved } from "../props/configure.ts";
@@ -9,12 +9,6 @@ import { SortParam } from "../store/order.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
 import type { Signing } from "./signing-keys.ts";
-
-export const NullableText = (description: string) =>
-  Type.Union([Type.String(), Type.Null()], { description });
-/** One schema instead of a union, so that an error names the limit that was exceeded. */
-export const NullableInteger = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
-  Type.Unsafe<number | null>({ type: ["integer", "null"], ...limits, description });
 
 const MaxInFlight = NullableInteger(
   "Maximum number of deliveries in flight at once, over all workers (1 while the webhook is failing, or if it is " +

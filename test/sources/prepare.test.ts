@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Deployer, publishComponent } from "../../src/components/components.ts";
+import { publishComponent } from "../../src/components/components.ts";
+import type { Deployer } from "../../src/components/deployer.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Source } from "../../src/models/source.ts";

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { ownDeployer } from "../../components/components.ts";
-import { APP_SLUG } from "../../connections/schema.ts";
+import { ownDeployer } from "../../components/deployer.ts";
+import { APP_SLUG } from "../../connections/app-slug.ts";
 import type { Kind } from "../../destinations/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";

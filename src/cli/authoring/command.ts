@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { type Command, Option } from "commander";
 import { AppError } from "../../lib/errors.ts";
+import { slugOf } from "../../lib/slug.ts";
 import { note, placeOf, print } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { TEMPLATES, type Template } from "./templates.ts";
@@ -18,7 +19,6 @@ export function authoringCommands(component: Command, tools: RemoteTools): void 
         .default("http"),
     )
     .action(async (file: string, { kind }: { kind: Template }) => {
-      const { slugOf } = await import("../../sources/source.ts");
       const name = basename(file, extname(file));
       await writeFile(file, TEMPLATES[kind](name, slugOf(name)), { flag: "wx" }).catch(
         (error: NodeJS.ErrnoException) => {

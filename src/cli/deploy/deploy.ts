@@ -4,8 +4,8 @@ import { fromFile } from "../../components/load-modules.ts";
 import { readModuleGraph } from "../../components/module-graph.ts";
 import type { GivenFiles } from "../../components/read-files.ts";
 import { AppError } from "../../lib/errors.ts";
+import { slugOf } from "../../lib/slug.ts";
 import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
-import { slugOf } from "../../sources/source.ts";
 import { isUrl } from "../input.ts";
 
 type Source = Schemas["Source"];

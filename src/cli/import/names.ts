@@ -1,4 +1,4 @@
-import { slugOf } from "../../sources/source.ts";
+import { slugOf } from "../../lib/slug.ts";
 
 /** Room for a number behind it: a name of a file has at most 48 characters. */
 const CHARS = 40;

@@ -6,7 +6,8 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import { type App, type AppEventRules, Apps, Connections, type TokenAuth } from "../../models/connection.ts";
 import type { Stores } from "../../platform.ts";
 import { appInRouting, checkEventRules } from "../app-events.ts";
-import { APP_SLUG, type AppView } from "../schema.ts";
+import { APP_SLUG } from "../app-slug.ts";
+import type { AppView } from "../schema.ts";
 import { presentSettings, sealAppVerify } from "../verify.ts";
 
 /** What an operator registers of an app. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { invalidField } from "../../lib/errors.ts";
-import { NullableInteger, NullableText } from "../../webhooks/schema.ts";
+import { NullableInteger, NullableText } from "../../lib/schemas.ts";
 import { checkServerUrl } from "../check-server-url.ts";
 import { defineKind, Password, PemCertificates, ServerAddress, Username } from "../kind.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { slugOf } from "../../src/sources/source.ts";
+import { slugOf } from "../../src/lib/slug.ts";
 
 describe("the slug of a name", () => {
   const slugs: [string, string][] = [
