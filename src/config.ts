@@ -4,6 +4,7 @@ import { type Static, Type } from "typebox";
 import { parseProxyUrl } from "./egress/proxy.ts";
 import { SetupError } from "./lib/errors.ts";
 import { splitList } from "./lib/lists.ts";
+import { packageRoot } from "./lib/package-root.ts";
 import { newAjv, patternInWords, wordsOfPattern } from "./lib/schemas.ts";
 import { parseMailUrl } from "./lib/smtp-url.ts";
 import { DURATION, durationMs } from "./lib/time.ts";
@@ -25,7 +26,7 @@ import {
 } from "./setting-lists.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import { parseRedisUrl, type RedisSettings } from "./store/connections/redis-url.ts";
-import { developmentSettings, root } from "./user-environment.ts";
+import { developmentSettings } from "./user-environment.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
@@ -357,7 +358,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     gallery: env.GALLERY === "on",
     mcp: env.MCP as "off" | "read" | "write",
-    cacheDir: env.CACHE_DIR || `${root}.cache`,
+    cacheDir: env.CACHE_DIR || `${packageRoot}.cache`,
     logLevel: env.LOG_LEVEL,
     tracing: Object.freeze({
       endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -5,18 +5,13 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-/** The folder of the project, or of the installed package, with a slash at its end. */
-export const root = fileURLToPath(
-  new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url),
-);
+import { packageRoot } from "./lib/package-root.ts";
 
 /** `npm start` keeps its settings in `.data/dev.env`, so that the command line needs none beside it. */
 export function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   if (environment.MONGODB_URL || environment.REDIS_URL) return {};
   try {
-    const lines = readFileSync(`${root}.data/dev.env`, "utf8").split("\n");
+    const lines = readFileSync(`${packageRoot}.data/dev.env`, "utf8").split("\n");
     const pairs = lines.map(line => /^([A-Z_]+)=(.*)$/.exec(line)).filter(match => match !== null);
     return Object.fromEntries(
       pairs.map(([, name = "", value = ""]) => [name, value.replace(/^"(.*)"$/, "$1")]),

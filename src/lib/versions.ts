@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { packageRoot } from "./package-root.ts";
 
 /** The programs that a release needs, with what it uses of them and was tested with. */
 export interface Supported {
@@ -43,9 +44,5 @@ function isAtLeast(version: string, least: string): boolean {
   return true;
 }
 
-const isBuilt = import.meta.url.includes("/dist/");
-
 /** The version of this build, from package.json. */
-export const version: string = JSON.parse(
-  readFileSync(new URL(`${isBuilt ? "../" : ""}../../package.json`, import.meta.url), "utf8"),
-).version;
+export const version: string = JSON.parse(readFileSync(`${packageRoot}package.json`, "utf8")).version;

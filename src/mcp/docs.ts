@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { openOnce } from "../lib/lazy.ts";
-import { root } from "../user-environment.ts";
+import { packageRoot } from "../lib/package-root.ts";
 
 /** A page of the documentation that comes with this release. */
 export interface DocsPage {
@@ -21,10 +21,10 @@ export interface Section {
 export const readDocs = async (): Promise<ReadonlyMap<string, DocsPage>> => docs.get();
 
 const docs = openOnce(async () => {
-  const found = await readdir(`${root}docs`, { recursive: true });
+  const found = await readdir(`${packageRoot}docs`, { recursive: true });
   const files = found.filter(file => /^(?!decisions\/)[a-z/-]+\.md$/.test(file)).sort();
   const pages = await Promise.all(
-    files.map(async file => pageOf(file.slice(0, -3), await readFile(`${root}docs/${file}`, "utf8"))),
+    files.map(async file => pageOf(file.slice(0, -3), await readFile(`${packageRoot}docs/${file}`, "utf8"))),
   );
   return new Map(pages.map(page => [page.name, page]));
 });
