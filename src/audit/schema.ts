@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { OrNull, patternInWords, UnixMs, UnixSeconds } from "../lib/schemas.ts";
+import { version } from "../lib/versions.ts";
 
 const Actor = Type.Object({
   kind: Type.Union(
@@ -96,5 +97,5 @@ export const exampleEntry: AuditEntryView = {
   outcome: "done",
   reason: null,
   address: "203.0.113.7",
-  user_agent: "Headwater/1.4.0",
+  user_agent: `Headwater/${version}`,
 };

@@ -1,5 +1,6 @@
 import type { ChangeNote } from "../http/changes.ts";
 import { accepted, data, page, routeFor } from "../http/route.ts";
+import { version } from "../lib/versions.ts";
 import type { Calling, Working } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
@@ -25,7 +26,7 @@ const request: DeliveryRequest = {
   url: "https://example.com/hook",
   headers: {
     "content-type": "application/json",
-    "user-agent": "Headwater/0.1.0",
+    "user-agent": `Headwater/${version}`,
     "webhook-id": example.id,
     "x-headwater-event-id": example.event_id,
     "x-headwater-emitter-id": example.emitter_id,
