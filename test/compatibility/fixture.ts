@@ -6,7 +6,7 @@ import { bundleComponent, type ComponentBundle } from "../../src/components/bund
 import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
-import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/memory.ts";
+import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
 import { fixturePackages } from "../support/fixture-packages.ts";

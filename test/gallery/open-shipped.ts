@@ -5,7 +5,7 @@ import type { HttpEvent } from "../../src/ingress/http-event.ts";
 import { actionPropsFor, configureActionProps } from "../../src/props/action-props.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
 import { HTTP_TYPE } from "../../src/props/kinds.ts";
-import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/memory.ts";
+import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, Emit } from "../../src/sandbox/protocol.ts";
 import type { AuthorVerify } from "../../src/verify/schema.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/memory.ts";
+import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
 import type { Emit } from "../../src/sandbox/protocol.ts";
 
 const emit = (id?: string | number, ts?: number): Emit => ({
