@@ -1,5 +1,4 @@
 import type { ValidateFunction } from "ajv";
-import { type FieldError, invalidFields } from "../lib/errors.ts";
 import { newAjv } from "../lib/schemas.ts";
 import { type App, Apps, type Connection } from "../models/connection.ts";
 import type { Stores } from "../platform.ts";
@@ -13,6 +12,7 @@ import {
   stricter,
   withKeptSecrets,
 } from "../verify/effective.ts";
+import { invalidVerify } from "../verify/faults.ts";
 import { VerifySettings } from "../verify/schema.ts";
 import { choiceFaults } from "../verify/settings.ts";
 
@@ -28,7 +28,7 @@ export function sealAppVerify({ secrets }: Secrets, given: unknown): string {
   if (!validate(given)) {
     const [error] = validate.errors ?? [];
     const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
-    throw faulty([{ path, message: error?.message ?? "is invalid" }]);
+    throw invalidVerify([{ path, message: error?.message ?? "is invalid" }]);
   }
   const whole = withKeptSecrets(given, null) ?? {};
   check(whole, null);
@@ -54,21 +54,10 @@ export async function sealConnectionVerify(
 
 function check(given: GivenVerify, ofApp: GivenVerify | null): void {
   const faults = ofApp ? looserFaults(given, effectiveOf(ofApp), "the app's operator") : choiceFaults(given);
-  if (faults.length > 0) throw faulty(faults);
+  if (faults.length > 0) throw invalidVerify(faults);
   const unusable = secretFaults(effectiveOf(ofApp ?? given).choice, given.secrets ?? []);
-  if (unusable.length > 0) throw faulty(unusable);
+  if (unusable.length > 0) throw invalidVerify(unusable);
 }
-
-const faulty = (faults: { path: string; message: string }[]) =>
-  invalidFields(
-    faults.map(
-      ({ path, message }): FieldError => ({
-        in: "body",
-        path: path === "" ? "verify" : `verify.${path}`,
-        message,
-      }),
-    ),
-  );
 
 const openGiven = ({ secrets }: Secrets, { verify }: Verified): GivenVerify | null =>
   verify ? (JSON.parse(secrets.open(verify)) as GivenVerify) : null;

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { type FieldError, invalidFields } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Source } from "../models/source.ts";
 import type { Stores } from "../platform.ts";
@@ -16,6 +15,7 @@ import {
   stricter,
   withKeptSecrets,
 } from "../verify/effective.ts";
+import { invalidVerify } from "../verify/faults.ts";
 import type { AuthorVerify, VerifySettings } from "../verify/schema.ts";
 import { choiceFaults, type RuleChoice } from "../verify/settings.ts";
 
@@ -46,7 +46,7 @@ interface Parts {
  */
 export function prepareVerify({ props, values, asked, before, active }: Parts): StoredVerify | null {
   if (!hasHttpInterface(props)) {
-    if (asked) throw invalidFields([fieldError("", "the component has no HTTP interface")]);
+    if (asked) throw invalidVerify([{ path: "", message: "the component has no HTTP interface" }]);
     return null;
   }
   const given = withKeptSecrets(asked, before?.given ?? null);
@@ -55,7 +55,7 @@ export function prepareVerify({ props, values, asked, before, active }: Parts): 
   const faults = author
     ? looserFaults(given ?? {}, byAuthorAlone(author), "the component's author")
     : choiceFaults(given ?? {});
-  if (faults.length > 0) throw invalidFields(faults.map(({ path, message }) => fieldError(path, message)));
+  if (faults.length > 0) throw invalidVerify(faults);
   const kept = author && before && active && isSameRule(author, before) ? (before.hook ?? null) : null;
   const stored = author
     ? byAuthor(author, given, values, kept)
@@ -100,17 +100,12 @@ function checkSecrets({ choice, secrets, hook }: StoredVerify): void {
   const most = LIMITS.verifySecrets.value;
   // A place is kept for what a hook is still to set.
   if (secrets.length + (hook === null ? 1 : 0) > most) {
-    throw invalidFields([fieldError("secrets", `must be at most ${most}, with that of the component`)]);
+    const message = `must be at most ${most}, with that of the component`;
+    throw invalidVerify([{ path: "secrets", message }]);
   }
   const faults = secretFaults(choice, secrets);
-  if (faults.length > 0) throw invalidFields(faults.map(({ path, message }) => fieldError(path, message)));
+  if (faults.length > 0) throw invalidVerify(faults);
 }
-
-const fieldError = (path: string, message: string): FieldError => ({
-  in: "body",
-  path: path === "" ? "verify" : `verify.${path}`,
-  message,
-});
 
 /** Returns how a source's requests are verified; null for any sender. */
 export const verifyOf = (

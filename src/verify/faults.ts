@@ -1,3 +1,4 @@
+import { type AppError, invalidFields } from "../lib/errors.ts";
 import { encodingsOf, readKey } from "./keys.ts";
 import { partsOf, type Root } from "./request-values.ts";
 import type { Challenge, VerifyRule } from "./schema.ts";
@@ -7,6 +8,16 @@ export interface RuleFault {
   path: string;
   message: string;
 }
+
+/** Returns an `invalid` error (400) that names what is wrong with the `verify` of a request. */
+export const invalidVerify = (faults: RuleFault[]): AppError =>
+  invalidFields(
+    faults.map(({ path, message }) => ({
+      in: "body",
+      path: path === "" ? "verify" : `verify.${path}`,
+      message,
+    })),
+  );
 
 const OF_REQUEST: Root[] = ["headers", "query", "body"];
 const SIGNED: Root[] = [...OF_REQUEST, "url", "method", "form", "timestamp", "id"];
