@@ -185,7 +185,8 @@ interface Described<P extends Props, Methods> {
 /** A source; docs/component-api.md describes what it may use. */
 export interface SourceDefinition<P extends Props, Methods> extends Described<P, Methods> {
   type?: "source";
-  dedupe?: "unique" | "greatest" | "last";
+  /** How events are told apart by their ids. `unique` remembers the last 100 of them, or as many as `remember` says. */
+  dedupe?: "unique" | "greatest" | "last" | { strategy: "unique"; remember: number };
   hooks?: { deploy?(): unknown; activate?(): unknown; deactivate?(): unknown };
   run?(event: EventOf<P>): unknown;
   sampleEmit?: unknown;

@@ -78,7 +78,7 @@ export const COMPONENT_KEYS: Completion[] = [
   key("key", "an id of its own"),
   key("description", "for people"),
   key("type", '"source" or "action"'),
-  key("dedupe", '"unique", "greatest" or "last"'),
+  key("dedupe", '"unique", "greatest" or "last"; {strategy: "unique", remember: 5000}'),
   key("props", "what it is configured with"),
   key("additionalProps", "props that depend on others"),
   key("methods", "on this"),

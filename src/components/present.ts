@@ -27,9 +27,12 @@ export function presentComponent(component: Component) {
 }
 
 /** Returns what a component says of itself, as the API shows it. */
-export const ownWords = (description: Pick<ComponentDescription, "description" | "dedupe"> | undefined) => ({
+export const ownWords = (
+  description: Pick<ComponentDescription, "description" | "dedupe" | "remember"> | undefined,
+) => ({
   description: description?.description ?? null,
   dedupe: description?.dedupe ?? null,
+  remember: description?.remember ?? null,
 });
 
 /** Returns the props of a component as the API shows them. */

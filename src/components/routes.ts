@@ -32,6 +32,7 @@ const shown = {
   component_url: null,
   description: null,
   dedupe: null,
+  remember: null,
   configurable_props: [{ name: "http", type: "$.interface.http" }],
   additional_props: false,
   owner_id: "u_0CjB8sXp1LmN4vYb",

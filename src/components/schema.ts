@@ -34,6 +34,9 @@ export const OwnWords = {
   dedupe: Type.Union([Type.Literal("unique"), Type.Literal("greatest"), Type.Literal("last"), Type.Null()], {
     description: "How events are told apart by their id (docs/component-api.md#dedupe); null: not at all.",
   }),
+  remember: Type.Union([Type.Integer(), Type.Null()], {
+    description: "How many ids `unique` remembers, if the code says; null: 100.",
+  }),
 };
 
 /** A component as the API shows it (docs/rest-api.md#component). */

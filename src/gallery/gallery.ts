@@ -19,10 +19,12 @@ export async function findInGallery(platform: Stores, key: string): Promise<Gall
   const component = components.find(one => one.key === key);
   if (!component) return null;
   const { description, sample, changelog, built } = component;
+  const { dedupe, remember } = ownWords(description);
   return {
     ...cardOf(component, appOf(apps, component), await publishedIds(platform)),
     configurable_props: presentProps(description),
-    dedupe: ownWords(description).dedupe,
+    dedupe,
+    remember,
     sample,
     packages: built.packages,
     changelog,

@@ -30,6 +30,7 @@ const entry: GalleryEntry = {
   ...card,
   configurable_props: [{ name: "urls", type: "string[]", label: "Feeds" }],
   dedupe: "unique",
+  remember: null,
   sample: { title: "An entry", link: "https://example.com/an-entry" },
   packages: { "rss-parser": "3.13.0" },
   changelog: [{ version: "1.0.0", date: "2026-11-28", changes: ["New."] }],

@@ -90,6 +90,7 @@ export const GalleryEntry = Type.Object(
     ...GalleryCard.properties,
     configurable_props: Type.Array(ConfigurableProp),
     dedupe: OwnWords.dedupe,
+    remember: OwnWords.remember,
     sample: Type.Unknown({ description: "An event as it emits them; null if there is none." }),
     packages: Type.Record(Type.String(), Type.String(), {
       description: "Versions of the npm packages in it, by name.",

@@ -87,6 +87,13 @@ export const RUN_LIMITS = defineLimits({
     what: "`id` of an emitted event",
     beyond: "`$emit` throws",
   },
+  rememberedIds: {
+    value: 5000,
+    unit: "count",
+    per: "source",
+    what: "ids that dedupe remembers, of a component that asks for so many",
+    beyond: INVALID,
+  },
   props: {
     value: 200,
     unit: "count",

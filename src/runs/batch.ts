@@ -87,7 +87,7 @@ export class RunBatch {
       for (const item of items) add(this.#fail(item, executor.error));
       return ended;
     }
-    const { strategy } = executor;
+    const { settings } = executor;
     let startedAt = this.#platform.clock();
     let failure: { error: unknown } | undefined;
     try {
@@ -102,7 +102,7 @@ export class RunBatch {
         onResult: (item, result) => {
           if (failure) return;
           try {
-            add(this.#finish(item, result, startedAt, strategy));
+            add(this.#finish(item, result, startedAt, settings));
             startedAt = this.#platform.clock();
           } catch (error) {
             failure = { error };
@@ -139,9 +139,9 @@ export class RunBatch {
     item: TriggerItem,
     result: CallResult,
     started_at_ms: number,
-    strategy: Executor["strategy"],
+    settings: Executor["settings"],
   ): EndedRun {
-    const { emits, deduped, notice, memory } = effectsOf(strategy, this.#memory, result);
+    const { emits, deduped, notice, memory } = effectsOf(settings, this.#memory, result);
     const { error } = result;
     const span = this.#platform.tracer.start("run", item.trace, started_at_ms);
     const cause = { ...item, ...(span && { trace: span.context }), kind: triggerOf(item) };

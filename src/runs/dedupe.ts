@@ -1,14 +1,22 @@
 import { createHash } from "node:crypto";
 import type { ComponentDescription, Emit } from "../sandbox/protocol.ts";
 
-/** Number of ids that `unique` remembers (docs/component-api.md#dedupe). */
-const MAX_UNIQUE_IDS = 100;
+/** Number of ids that `unique` remembers if its component does not ask for more (docs/component-api.md#dedupe). */
+const UNIQUE_IDS = 100;
 /** Longer ids are remembered by their hash. */
 const MAX_ID_CHARS = 256;
+/** Characters of an earlier id, or of its hash: 96 bits, so that two ids of a source do not share one. */
+const NAME_CHARS = 16;
 
-/** What a source's dedupe remembers between runs; which field depends on the strategy. */
+/** How a component has events told apart. */
+export type DedupeSettings = Pick<ComponentDescription, "dedupe" | "remember">;
+
+/** What a source's dedupe remembers between runs; which fields depends on the strategy. */
 export interface DedupeMemory {
+  /** The last ids, the oldest first: all that a release before `remember` knows. */
   unique?: string[];
+  /** Of a component that has more remembered: the names of ids before these, the oldest first. */
+  earlier?: string[];
   /** A string if the number is an integer that is too large for a JSON number. */
   greatest?: number | string;
   last?: string;
@@ -33,32 +41,44 @@ const idOf = (emit: Emit): string | undefined => {
  * Drops the events of one call that were emitted before, according to the component's `dedupe`
  * (docs/component-api.md#dedupe). Events without an id are always kept. Pure.
  */
-export function dedupe(
-  strategy: ComponentDescription["dedupe"],
-  memory: DedupeMemory,
-  emits: Emit[],
-): Deduped {
-  if (strategy === "unique") return unique(memory, emits);
+export function dedupe(settings: DedupeSettings, memory: DedupeMemory, emits: Emit[]): Deduped {
+  const { dedupe: strategy, remember = UNIQUE_IDS } = settings;
+  if (strategy === "unique") return unique(memory, emits, remember);
   if (strategy === "greatest") return greatest(memory, emits);
   if (strategy === "last") return last(memory, emits);
   return { kept: emits, dropped: 0, memory };
 }
 
-function unique(memory: DedupeMemory, emits: Emit[]): Deduped {
-  const remembered = new Set(memory.unique ?? []);
+function unique(memory: DedupeMemory, emits: Emit[], most: number): Deduped {
+  const recent = new Set(memory.unique);
+  const earlier = new Set(memory.earlier);
+  const before = recent.size;
   const kept = emits.filter(emit => {
     const id = idOf(emit);
     if (id === undefined) return true;
-    if (remembered.has(id)) return false;
-    remembered.add(id);
+    if (recent.has(id) || (earlier.size > 0 && earlier.has(nameOf(id)))) return false;
+    recent.add(id);
     return true;
   });
+  const isChanged = recent.size > before;
   return {
     kept,
     dropped: emits.length - kept.length,
-    memory: { unique: [...remembered].slice(-MAX_UNIQUE_IDS) },
+    memory: isChanged ? withoutOldest([...recent], [...earlier], most) : memory,
   };
 }
+
+/** Returns the newest `most` of the ids that are remembered, those behind the last hundred by their names. */
+function withoutOldest(recent: string[], earlier: string[], most: number): DedupeMemory {
+  const unique = recent.slice(-UNIQUE_IDS);
+  if (most <= UNIQUE_IDS) return { unique };
+  const older = [...earlier, ...recent.slice(0, -UNIQUE_IDS).map(nameOf)];
+  return { unique, earlier: older.slice(UNIQUE_IDS - most) };
+}
+
+/** Returns a short name of an id, so that thousands take a bounded room. */
+const nameOf = (id: string): string =>
+  id.length <= NAME_CHARS ? id : createHash("sha256").update(id).digest("base64url").slice(0, NAME_CHARS);
 
 function greatest(memory: DedupeMemory, emits: Emit[]): Deduped {
   let highest = numberOf(memory.greatest);

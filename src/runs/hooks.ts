@@ -7,13 +7,14 @@
  *   delete: deactivate
  */
 import type { CallError, CallResult, ComponentDescription, LogLine } from "../sandbox/protocol.ts";
+import type { DedupeSettings } from "./dedupe.ts";
 import { type CallEffects, effectsOf, type Memory } from "./memory.ts";
 
 export type Hook = ComponentDescription["hooks"][number];
 
 /** One version of a source, that is, its code and the values of its props, as far as its hooks are concerned. */
 export interface SourceVersion {
-  description: Pick<ComponentDescription, "hooks" | "dedupe">;
+  description: Pick<ComponentDescription, "hooks"> & DedupeSettings;
   /** Executes a hook in the sandbox, with `db` as the state of `this.db`. */
   execute(hook: Hook, db: Memory["db"]): Promise<CallResult>;
 }
@@ -42,10 +43,10 @@ export async function callHook(
   hook: Hook,
   effects: HookEffects,
 ): Promise<CallError | null> {
-  const { hooks, dedupe: strategy } = version.description;
-  if (!hooks.includes(hook)) return null;
+  const { description } = version;
+  if (!description.hooks.includes(hook)) return null;
   const result = await version.execute(hook, effects.memory.db);
-  const { emits, deduped, memory } = effectsOf(strategy, effects.memory, result);
+  const { emits, deduped, memory } = effectsOf(description, effects.memory, result);
   effects.emits.push(...emits);
   effects.deduped += deduped;
   effects.isMemoryChanged ||= memory !== effects.memory;

@@ -1,5 +1,5 @@
 import type { CallResult, ComponentDescription, Emit } from "../sandbox/protocol.ts";
-import { type DedupeMemory, dedupe, inOrder } from "./dedupe.ts";
+import { type DedupeMemory, type DedupeSettings, dedupe, inOrder } from "./dedupe.ts";
 
 /** What a source remembers between its runs. */
 export interface Memory {
@@ -33,7 +33,7 @@ export interface CallEffects {
 
 /** Returns the effects of one call in the sandbox on a source with this memory. Pure. */
 export function effectsOf(
-  strategy: ComponentDescription["dedupe"],
+  settings: DedupeSettings,
   memory: Memory,
   result: Pick<CallResult, "emits" | "db">,
 ): CallEffects {
@@ -42,9 +42,9 @@ export function effectsOf(
     dropped,
     notice,
     memory: dedupeAfter,
-  } = dedupe(strategy, memory.dedupe, inOrder(result.emits));
+  } = dedupe(settings, memory.dedupe, inOrder(result.emits));
   const isDbChanged = result.db !== undefined && !isSameJson(result.db, memory.db);
-  const isDedupeChanged = strategy !== undefined && !isSameJson(dedupeAfter, memory.dedupe);
+  const isDedupeChanged = settings.dedupe !== undefined && !isSameJson(dedupeAfter, memory.dedupe);
   return {
     emits: kept,
     deduped: dropped,
@@ -56,4 +56,4 @@ export function effectsOf(
   };
 }
 
-const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const isSameJson = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);

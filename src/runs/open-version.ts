@@ -154,7 +154,7 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
   const { tokens, ...bound } = await boundProps(platform, source, component, signal);
   const sandboxes = await platform.sandboxes();
   return {
-    strategy: component.description.dedupe,
+    settings: component.description,
     /**
      * Runs the first item, and the next ones while there is time, each with the `db` that the one before it left.
      * Throws the reason of `signal` if it aborts. Returns false if it must be opened again, because an app rejected a token.

@@ -171,6 +171,8 @@ const validate = newAjv({ strict: true }).compile({
     description: text(50_000),
     type: { enum: ["source", "action"] },
     dedupe: { enum: ["unique", "greatest", "last"] },
+    // As many as without it are remembered anyway.
+    remember: { type: "integer", minimum: 100, maximum: LIMITS.rememberedIds.value },
     props: { type: "array", maxItems: LIMITS.props.value, items: PROP },
     hooks: { type: "array", maxItems: 3, items: { enum: ["deploy", "activate", "deactivate"] } },
     hasRun: flag,
@@ -204,8 +206,11 @@ export function checkDescription(given: unknown): ComponentDescription {
 const MAX_DEPTH = LIMITS.jsonDepth.value;
 const MAX_BYTES = LIMITS.descriptionBytes.value;
 
-/** Throws `invalid` for values of props that MongoDB can't store (docs/limits.md). */
+/** Throws `invalid` for what the schema can't say, and for values of props that MongoDB can't store (docs/limits.md). */
 function checkValues(description: ComponentDescription): void {
+  if (description.remember !== undefined && description.dedupe !== "unique") {
+    throw invalidField("component", "dedupe.remember", 'is for the strategy "unique" alone');
+  }
   for (const prop of description.props) {
     const path = `props.${prop.name}`;
     if (isDeeperThan(prop, MAX_DEPTH)) {
@@ -229,7 +234,10 @@ function rejection(
   params: Record<string, unknown> = {},
   message = "is invalid",
 ): AppError {
-  const path = pointer.slice(1).replaceAll("/", ".");
+  const path = pointer
+    .slice(1)
+    .replaceAll("/", ".")
+    .replace(/^remember$/, "dedupe.remember");
   if (keyword === "required") {
     const name = String(params.missingProperty);
     return invalidField("component", path ? `${path}.${name}` : name, "is required and must be a string");

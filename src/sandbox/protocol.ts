@@ -33,6 +33,8 @@ export interface ComponentDescription {
   description?: string;
   type?: string;
   dedupe?: "unique" | "greatest" | "last";
+  /** How many ids `unique` remembers, if its code says. */
+  remember?: number;
   /** In the order of the code. */
   props: DescribedProp[];
   hooks: ("deploy" | "activate" | "deactivate")[];

@@ -48,6 +48,7 @@ export const exampleSource = {
   component_id: "sc_0CjB8zQw2MnP5vTa",
   description: null,
   dedupe: null,
+  remember: null,
   configured_props: {
     http: { endpoint_url: "https://headwater.example/in/Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe" },
   },

@@ -81,7 +81,7 @@ export async function openFixture(
       const onRespond = (response: HttpResponse) => void responses.push(response);
       const result = await sandboxes.call(key, bundle, { call, event, props, db }, { onRespond });
       db = result.db ?? db;
-      const deduped = dedupe(description.dedupe, memory, inOrder(result.emits));
+      const deduped = dedupe(description, memory, inOrder(result.emits));
       memory = JSON.parse(JSON.stringify(deduped.memory));
       return { ...result, emits: deduped.kept, dropped: deduped.dropped, responses, memory: db };
     },

@@ -52,7 +52,8 @@ export async function openSource(
 ): Promise<ShippedSource> {
   const component = await shipped(key);
   const bundle = await bundleOf(component);
-  const { props, dedupe: strategy } = component.description;
+  const { description } = component;
+  const { props } = description;
   const valuesOf = (given: Record<string, unknown>) =>
     propValuesForRun(props, configureProps(props, given), { endpointUrl: "http://127.0.0.1/in/x" });
   let values = valuesOf(configured);
@@ -63,7 +64,7 @@ export async function openSource(
     const result = await sandboxes.call(`${key}:test`, bundle, { call: what, event, props: values, db });
     db = result.db ?? db;
     secret = what === "deactivate" ? undefined : (result.secret ?? secret);
-    const deduped = dedupe(strategy, memory, inOrder(result.emits));
+    const deduped = dedupe(description, memory, inOrder(result.emits));
     memory = JSON.parse(JSON.stringify(deduped.memory));
     return { emits: deduped.kept, failed: result.error?.message ?? null };
   };

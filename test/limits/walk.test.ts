@@ -314,6 +314,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   lateRecordBytes: "test/runs/late-records.test.ts",
   replayFailures: "test/deliveries/sweep-long.test.ts",
   runBytes: "test/sandbox/limits.test.ts",
+  rememberedIds: "test/sandbox/describe.test.ts",
   templates: "test/props/templates.test.ts",
   actionWaitMs: "test/destinations/action/send.test.ts",
   actionOutputBytes: "test/destinations/action/send.test.ts",

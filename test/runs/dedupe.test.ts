@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import { type DedupeMemory, type DedupeSettings, dedupe, inOrder } from "../../src/runs/dedupe.ts";
 import type { Emit } from "../../src/sandbox/protocol.ts";
 
 const emit = (id?: string | number, ts?: number): Emit => ({
@@ -10,11 +11,15 @@ const emit = (id?: string | number, ts?: number): Emit => ({
 const ids = (emits: Emit[]) => emits.map(({ metadata }) => metadata.id);
 
 /** Returns the ids kept of several runs, one after the other. */
-function runs(strategy: "unique" | "greatest" | "last", ...batches: (string | number | undefined)[][]) {
+function runs(
+  asked: NonNullable<DedupeSettings["dedupe"]> | Remembering,
+  ...batches: (string | number | undefined)[][]
+) {
+  const settings = typeof asked === "string" ? { dedupe: asked } : asked;
   let memory: DedupeMemory = {};
   return batches.map(batch => {
     const result = dedupe(
-      strategy,
+      settings,
       memory,
       batch.map(id => emit(id)),
     );
@@ -24,9 +29,18 @@ function runs(strategy: "unique" | "greatest" | "last", ...batches: (string | nu
   });
 }
 
+interface Remembering {
+  dedupe: "unique";
+  remember: number;
+}
+const remembering = (remember: number): Remembering => ({ dedupe: "unique", remember });
+/** Ids that are kept as they are, and longer ones. */
+const numbered = (count: number, prefix = "n") => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+const LONG = "an-id-over-16-characters-";
+
 describe("dedupe", () => {
   it("keeps every event without a strategy", () => {
-    expect(dedupe(undefined, {}, [emit(1), emit(1)]).kept).to.have.length(2);
+    expect(dedupe({}, {}, [emit(1), emit(1)]).kept).to.have.length(2);
   });
 
   it("unique: keeps one event of each id, within a run and across runs", () => {
@@ -36,6 +50,62 @@ describe("dedupe", () => {
   it("unique: remembers the last 100 ids, first in first out", () => {
     const hundred = Array.from({ length: 100 }, (_, i) => `n${i}`);
     expect(runs("unique", ["old"], hundred, ["old", "n50"])[2]).to.deep.equal(["old"]);
+  });
+
+  for (const prefix of ["n", LONG]) {
+    it(`unique: remembers as many ids such as ${prefix}1 as the component asks for, first in first out`, () => {
+      const all = numbered(1000, prefix);
+      const [first, again, older] = runs(
+        remembering(1000),
+        all,
+        [...all, "new"],
+        [`${prefix}0`, `${prefix}2`],
+      );
+      expect(first).to.deep.equal(all);
+      expect(again).to.deep.equal(["new"]);
+      expect(older).to.deep.equal([`${prefix}0`]);
+    });
+  }
+
+  it("unique: remembers over any runs what a list of the last ids would", () => {
+    const id = fc.oneof(
+      fc.integer({ min: 0, max: 400 }),
+      fc.nat(400).map(n => LONG + n),
+    );
+    const batches = fc.array(fc.array(id, { maxLength: 150 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(batches, fc.integer({ min: 100, max: 300 }), (given, most) => {
+        let list: string[] = [];
+        const expected = given.map(batch => {
+          const kept = batch.filter(one => !list.includes(String(one)) && list.push(String(one)));
+          list = list.slice(-most);
+          return kept;
+        });
+        expect(runs(remembering(most), ...given)).to.deep.equal(expected);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("unique: goes on with the ids that it remembered before a component asked for more, and the other way round", () => {
+    const memory: DedupeMemory = { unique: numbered(100, LONG) };
+    const more = dedupe(
+      remembering(200),
+      memory,
+      numbered(150, LONG).map(id => emit(id)),
+    );
+    expect(ids(more.kept)).to.deep.equal(numbered(150, LONG).slice(100));
+    expect(dedupe(remembering(200), more.memory, [emit(`${LONG}0`)]).dropped).to.equal(1);
+    // What a release before knows of it.
+    expect(more.memory.unique).to.deep.equal(numbered(150, LONG).slice(50));
+    const fewer = dedupe({ dedupe: "unique" }, more.memory, [emit("another")]);
+    expect(fewer.memory).to.deep.equal({ unique: [...numbered(150, LONG).slice(51), "another"] });
+  });
+
+  it("unique: takes at most 128 KB for the ids that it remembers", () => {
+    const longest = numbered(10_000, "x".repeat(251)).map(id => emit(id));
+    const { memory } = dedupe(remembering(LIMITS.rememberedIds.value), {}, longest);
+    expect(Buffer.byteLength(JSON.stringify(memory))).to.be.below(128 * 1024);
   });
 
   it("unique: distinguishes ids longer than 256 characters", () => {
@@ -66,10 +136,10 @@ describe("dedupe", () => {
 
   it("greatest: says which id is not a number, so that nothing is dropped silently", () => {
     const emits = ["7-NaN", 8, "x"].map(id => ({ event: id, metadata: { id } }));
-    expect(dedupe("greatest", {}, emits).notice).to.equal(
+    expect(dedupe({ dedupe: "greatest" }, {}, emits).notice).to.equal(
       'dedupe "greatest": 2 events were dropped, because the id is not a number: "7-NaN"',
     );
-    expect(dedupe("greatest", {}, emits.slice(1, 2))).not.to.have.property("notice");
+    expect(dedupe({ dedupe: "greatest" }, {}, emits.slice(1, 2))).not.to.have.property("notice");
   });
 
   it("last: drops events up to the last one with the remembered id, which runs without an id do not change", () => {

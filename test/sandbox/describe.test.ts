@@ -88,6 +88,16 @@ describe("describing a component in a sandbox", () => {
     ]);
   });
 
+  it("returns how many ids dedupe is to remember, and a strategy alone as if it were no object", async () => {
+    const described = (dedupe: string) =>
+      describeCode(`export default { name: "A", version: "1", dedupe: ${dedupe} };`);
+    expect(await described('{ strategy: "unique", remember: 5000 }')).to.include({
+      dedupe: "unique",
+      remember: 5000,
+    });
+    expect(await described('{ strategy: "last" }')).to.deep.equal(await described('"last"'));
+  });
+
   it("accepts CommonJS exports, wrapped or not", async () => {
     const component = `{ name: "C", version: "2" }`;
     for (const code of [
@@ -104,6 +114,30 @@ describe("describing a component in a sandbox", () => {
     ["a missing name", `export default { version: "1" }`, "name", "required"],
     ["a missing version", `export default { name: "A" }`, "version", "required"],
     ["an unknown dedupe", `export default { name: "A", version: "1", dedupe: "best" }`, "dedupe", "unique"],
+    [
+      "more ids to remember than there may be",
+      `export default { name: "A", version: "1", dedupe: { strategy: "unique", remember: ${LIMITS.rememberedIds.value + 1} } }`,
+      "dedupe.remember",
+      "5000",
+    ],
+    [
+      "ids to remember that are not a number",
+      `export default { name: "A", version: "1", dedupe: { strategy: "unique", remember: "all" } }`,
+      "dedupe.remember",
+      "integer",
+    ],
+    [
+      "ids to remember of another strategy",
+      `export default { name: "A", version: "1", dedupe: { strategy: "greatest", remember: 500 } }`,
+      "dedupe.remember",
+      "unique",
+    ],
+    [
+      "ids to remember without a strategy",
+      `export default { name: "A", version: "1", dedupe: { remember: 500 } }`,
+      "dedupe.remember",
+      "unique",
+    ],
     [
       "a prop without a type",
       `export default { name: "A", version: "1", props: { p: {} } }`,

@@ -24,10 +24,11 @@ const TYPES = [
 export default {
   key: "headwater-stripe-events",
   name: "Stripe events",
-  version: "1.1.0",
+  version: "1.2.0",
   type: "source",
   description: "Emits the events of a Stripe account, where it is registered by itself.",
-  dedupe: "unique",
+  // Stripe repeats for three days what was not accepted.
+  dedupe: { strategy: "unique", remember: 5000 },
   props: {
     http: {
       type: "$.interface.http",

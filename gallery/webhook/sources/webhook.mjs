@@ -9,10 +9,10 @@ const example = { id: "evt_1", type: "order.created", amount: 1290 };
 export default {
   key: "headwater-webhook",
   name: "Webhook",
-  version: "1.0.0",
+  version: "1.1.0",
   type: "source",
   description: "Emits an event for each HTTP request to an address of its own.",
-  dedupe: "unique",
+  dedupe: { strategy: "unique", remember: 1000 },
   props: {
     http: {
       type: "$.interface.http",

@@ -126,7 +126,7 @@ export class Session {
     onStart?.();
     if (!this.#code || this.#isStopping) return CANCELLED;
     const result = await this.#call(this.#code, "run", this.#memory.db, event, onRespond);
-    const effects = effectsOf(this.#code.description.dedupe, this.#memory, result);
+    const effects = effectsOf(this.#code.description, this.#memory, result);
     this.#commit(effects);
     const { emits, deduped, notice } = effects;
     const ms = Math.round(result.durationMs);

@@ -66,6 +66,7 @@ function detailOf(component: Component): string {
     address: component.component_url,
     description: component.description ?? undefined,
     dedupe: component.dedupe ?? undefined,
+    remember: component.remember ?? undefined,
     "SHA-256": component.code_hash,
     "further props": component.additional_props ? "made by its code" : undefined,
     saved: timeOf(component.created_at * 1000),

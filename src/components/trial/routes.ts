@@ -145,6 +145,7 @@ const exampleDescribed: Static<typeof DescribedCode> = {
     key: "hello-http",
     description: null,
     dedupe: null,
+    remember: null,
     configurable_props: [{ name: "http", type: "$.interface.http" }],
     additional_props: false,
     packages: {},

@@ -23,6 +23,7 @@ export function describeComponent(component: Component): Record<string, unknown>
   return {
     name: component.name,
     ...textFields(component, ["key", "description", "type", "dedupe"]),
+    ...dedupeFields(component.dedupe),
     version: typeof component.version === "number" ? String(component.version) : component.version,
     props: propsOf(component).map(([name, prop]) => describeProp(name, prop)),
     hooks: HOOKS.filter(hook => typeof hooks[hook] === "function"),
@@ -31,6 +32,12 @@ export function describeComponent(component: Component): Record<string, unknown>
     ...(hasSample(component) && { hasSampleEmit: true }),
     ...(typeof component.additionalProps === "function" && { hasAdditionalProps: true }),
   };
+}
+
+/** Of a component that says more of its dedupe than the strategy. */
+function dedupeFields(dedupe: unknown): Record<string, unknown> {
+  const { strategy, remember } = objectOf(dedupe);
+  return { ...(strategy !== undefined && { dedupe: strategy }), ...(remember !== undefined && { remember }) };
 }
 
 const isOther = (value: unknown): boolean =>
