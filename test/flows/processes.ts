@@ -21,8 +21,9 @@ export interface Processes {
   close(): Promise<void>;
 }
 
-export async function openProcesses(): Promise<Processes> {
-  const config = testConfig({ TIMEOUTS: "stalled:1s", SWEEP_EVERY: "1s" });
+/** `given` are settings of all processes. */
+export async function openProcesses(given: Record<string, string> = {}): Promise<Processes> {
+  const config = testConfig({ TIMEOUTS: "stalled:1s", SWEEP_EVERY: "1s", ...given });
   const platform = await openPlatform(config, "runs");
   const port = await choosePort(0);
   const env = {
@@ -30,6 +31,7 @@ export async function openProcesses(): Promise<Processes> {
     PORT: String(port),
     SWEEP_EVERY: "1s",
     DELIVERY_RETRY_SCHEDULE: "100ms,100ms,100ms",
+    ...given,
   };
   const receiver = await startReceiver(200);
   const { api_key } = await createUser(platform, { email: "crash@example.test" });

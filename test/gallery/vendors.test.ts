@@ -67,6 +67,9 @@ describe("the gallery's sources that register themselves:", () => {
       // The worker died before its memory was stored.
       await activated(await open());
       expect(github.hooks.map(({ events }) => events)).to.deep.equal([["*"]]);
+      await (await open()).call("deactivate");
+      expect(github.hooks, "of a deployment that was given up").to.deep.equal([]);
+      await activated(source);
       await source.call("deactivate");
       expect(github.hooks).to.deep.equal([]);
       expect((await source.call("deactivate")).failed).to.equal(null);
@@ -141,6 +144,9 @@ describe("the gallery's sources that register themselves:", () => {
         url: ENDPOINT,
         enabled_events: ["invoice.paid", "payout.failed"],
       });
+      await (await open()).call("deactivate");
+      expect(stripe.hooks, "of a deployment that was given up").to.deep.equal([]);
+      await activated(source);
       await source.call("deactivate");
       expect(stripe.hooks).to.deep.equal([]);
       await activated(source);
@@ -192,6 +198,9 @@ describe("the gallery's sources that register themselves:", () => {
       await activated(await open());
       expect((await source.call("deactivate")).failed).to.equal(null);
       expect(telegram.hooks[0]?.url).to.equal("");
+      await activated(source);
+      await (await open()).call("deactivate");
+      expect(telegram.hooks[0]?.url, "of a deployment that was given up").to.equal("");
     });
 
     it("takes a bot away from no other address, and ends none but its own", async () => {

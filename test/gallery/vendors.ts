@@ -15,13 +15,21 @@ export const json = (status: number, body?: unknown): Reply => ({
   ...(body !== undefined && { body: JSON.stringify(body) }),
 });
 
+/** Is told of a request once the imitation has done what it says, before it responds. */
+export type OnRequest = (request: Received) => void;
+
 /** Starts an imitation that responds as it is told. */
 export async function startVendor<Hook>(
   hooks: Hook[],
   respond: (request: Received, receiver: Receiver) => Reply,
+  onRequest?: OnRequest,
 ): Promise<Vendor<Hook>> {
   const receiver = await startReceiver();
-  receiver.script(request => respond(request, receiver));
+  receiver.script(request => {
+    const reply = respond(request, receiver);
+    onRequest?.(request);
+    return reply;
+  });
   return {
     url: new URL(receiver.url).origin,
     hooks,
@@ -37,30 +45,34 @@ export interface GithubHook {
 }
 
 /** `/repos/{owner}/{repo}/hooks` of docs.github.com/en/rest/repos/webhooks. It shows no secret. */
-export function startGithub(token: string): Promise<Vendor<GithubHook>> {
+export function startGithub(token: string, onRequest?: OnRequest): Promise<Vendor<GithubHook>> {
   const hooks: GithubHook[] = [];
   const shown = ({ config, ...hook }: GithubHook) => ({ ...hook, config: { ...config, secret: "********" } });
-  return startVendor(hooks, ({ method, path, headers, raw }) => {
-    if (headers.authorization !== `Bearer ${token}`) return json(401, { message: "Bad credentials" });
-    if (path.startsWith("/user/repos?")) {
-      return json(200, path.includes("page=1") ? [{ full_name: "octo-org/octo-repo" }] : []);
-    }
-    const named = /^\/repos\/octo-org\/octo-repo\/hooks(?:\/(\d+))?(?:\?.*)?$/.exec(path);
-    const id = named?.[1];
-    if (!named) return json(404, { message: "Not Found" });
-    const found = hooks.find(one => one.id === Number(id));
-    if (method === "GET") return json(200, hooks.map(shown));
-    if (id !== undefined && !found) return json(404, { message: "Not Found" });
-    if (method === "DELETE") {
-      hooks.splice(hooks.indexOf(found as GithubHook), 1);
-      return json(204);
-    }
-    const given = JSON.parse(raw);
-    if (found) return json(200, shown(Object.assign(found, given)));
-    const made: GithubHook = { id: hooks.length + 1, ...given };
-    hooks.push(made);
-    return json(201, shown(made));
-  });
+  return startVendor(
+    hooks,
+    ({ method, path, headers, raw }) => {
+      if (headers.authorization !== `Bearer ${token}`) return json(401, { message: "Bad credentials" });
+      if (path.startsWith("/user/repos?")) {
+        return json(200, path.includes("page=1") ? [{ full_name: "octo-org/octo-repo" }] : []);
+      }
+      const named = /^\/repos\/octo-org\/octo-repo\/hooks(?:\/(\d+))?(?:\?.*)?$/.exec(path);
+      const id = named?.[1];
+      if (!named) return json(404, { message: "Not Found" });
+      const found = hooks.find(one => one.id === Number(id));
+      if (method === "GET") return json(200, hooks.map(shown));
+      if (id !== undefined && !found) return json(404, { message: "Not Found" });
+      if (method === "DELETE") {
+        hooks.splice(hooks.indexOf(found as GithubHook), 1);
+        return json(204);
+      }
+      const given = JSON.parse(raw);
+      if (found) return json(200, shown(Object.assign(found, given)));
+      const made: GithubHook = { id: hooks.length + 1, ...given };
+      hooks.push(made);
+      return json(201, shown(made));
+    },
+    onRequest,
+  );
 }
 
 export interface StripeEndpoint {
@@ -71,30 +83,34 @@ export interface StripeEndpoint {
 }
 
 /** `/v1/webhook_endpoints` of docs.stripe.com/api/webhook_endpoints. It shows a secret once. */
-export function startStripe(key: string): Promise<Vendor<StripeEndpoint>> {
+export function startStripe(key: string, onRequest?: OnRequest): Promise<Vendor<StripeEndpoint>> {
   const hooks: StripeEndpoint[] = [];
-  return startVendor(hooks, ({ method, path, headers, raw }) => {
-    if (headers.authorization !== `Bearer ${key}`)
-      return json(401, { error: { message: "Invalid API Key provided" } });
-    const named = /^\/v1\/webhook_endpoints(?:\/(\w+))?(?:\?.*)?$/.exec(path);
-    const id = named?.[1];
-    if (method === "GET") {
-      return json(200, { object: "list", data: hooks.map(({ secret: _, ...shown }) => shown) });
-    }
-    const at = hooks.findIndex(one => one.id === id);
-    if (method === "DELETE" && at === -1)
-      return json(404, { error: { message: `No such webhook endpoint: '${id}'` } });
-    if (method === "DELETE") return json(200, { id: hooks.splice(at, 1)[0]?.id, deleted: true });
-    const fields = new URLSearchParams(raw);
-    const made = {
-      id: `we_${hooks.length + 1}${randomUUID().slice(0, 4)}`,
-      url: fields.get("url") ?? "",
-      enabled_events: fields.getAll("enabled_events[]"),
-      secret: `whsec_${randomUUID()}`,
-    };
-    hooks.push(made);
-    return json(200, made);
-  });
+  return startVendor(
+    hooks,
+    ({ method, path, headers, raw }) => {
+      if (headers.authorization !== `Bearer ${key}`)
+        return json(401, { error: { message: "Invalid API Key provided" } });
+      const named = /^\/v1\/webhook_endpoints(?:\/(\w+))?(?:\?.*)?$/.exec(path);
+      const id = named?.[1];
+      if (method === "GET") {
+        return json(200, { object: "list", data: hooks.map(({ secret: _, ...shown }) => shown) });
+      }
+      const at = hooks.findIndex(one => one.id === id);
+      if (method === "DELETE" && at === -1)
+        return json(404, { error: { message: `No such webhook endpoint: '${id}'` } });
+      if (method === "DELETE") return json(200, { id: hooks.splice(at, 1)[0]?.id, deleted: true });
+      const fields = new URLSearchParams(raw);
+      const made = {
+        id: `we_${hooks.length + 1}${randomUUID().slice(0, 4)}`,
+        url: fields.get("url") ?? "",
+        enabled_events: fields.getAll("enabled_events[]"),
+        secret: `whsec_${randomUUID()}`,
+      };
+      hooks.push(made);
+      return json(200, made);
+    },
+    onRequest,
+  );
 }
 
 export interface TelegramHook {
@@ -104,13 +120,17 @@ export interface TelegramHook {
 }
 
 /** `setWebhook`, `deleteWebhook` and `getWebhookInfo` of core.telegram.org/bots/api. A bot has one webhook. */
-export function startTelegram(token: string): Promise<Vendor<TelegramHook>> {
+export function startTelegram(token: string, onRequest?: OnRequest): Promise<Vendor<TelegramHook>> {
   const hooks: TelegramHook[] = [{ url: "" }];
-  return startVendor(hooks, ({ path, raw }) => {
-    const [, given, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
-    if (given !== token) return json(401, { ok: false, error_code: 401, description: "Unauthorized" });
-    if (method === "getWebhookInfo") return json(200, { ok: true, result: { url: hooks[0]?.url } });
-    hooks[0] = method === "setWebhook" ? JSON.parse(raw) : { url: "" };
-    return json(200, { ok: true, result: true });
-  });
+  return startVendor(
+    hooks,
+    ({ path, raw }) => {
+      const [, given, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
+      if (given !== token) return json(401, { ok: false, error_code: 401, description: "Unauthorized" });
+      if (method === "getWebhookInfo") return json(200, { ok: true, result: { url: hooks[0]?.url } });
+      hooks[0] = method === "setWebhook" ? JSON.parse(raw) : { url: "" };
+      return json(200, { ok: true, result: true });
+    },
+    onRequest,
+  );
 }

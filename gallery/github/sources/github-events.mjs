@@ -29,7 +29,7 @@ const PAGE = 100;
 export default {
   key: "headwater-github-events",
   name: "GitHub events",
-  version: "1.1.0",
+  version: "1.1.1",
   type: "source",
   description:
     "Emits what happens in a repository or an organization of GitHub, which is registered there by itself.",
@@ -86,25 +86,25 @@ export default {
         events: this.events?.length ? this.events : ["*"],
         config: { url, content_type: "json", secret, insecure_ssl: "0" },
       };
-      const known = (await this.ask("GET", `${hooks}?per_page=${PAGE}`)).find(
-        ({ config }) => config?.url === url,
-      );
+      const known = await this.registered();
       const { id } = known
         ? await this.ask("PATCH", `${hooks}/${known.id}`, body)
         : await this.ask("POST", hooks, { name: "web", ...body });
       this.db.set("hook", { path: `${hooks}/${id}` });
     },
+    /** Of an `activate` that a crash ended, nothing is in the db: its webhook is found by its address, too. */
     async deactivate() {
-      const hook = this.db.get("hook");
-      if (!hook) return;
-      await this.ask("DELETE", hook.path).catch(error => {
-        // Somebody deleted it at GitHub.
-        if (error.status !== 404) throw error;
-      });
+      const known = await this.registered().catch(unlessGone);
+      const paths = [known && `${this.hooksPath()}/${known.id}`, this.db.get("hook")?.path];
+      for (const path of new Set(paths.filter(Boolean))) await this.ask("DELETE", path).catch(unlessGone);
       this.db.set("hook", undefined);
     },
   },
   methods: {
+    async registered() {
+      const found = await this.ask("GET", `${this.hooksPath()}?per_page=${PAGE}`);
+      return found.find(({ config }) => config?.url === this.http.endpoint);
+    },
     hooksPath() {
       const names = this.repository.split("/").map(encodeURIComponent);
       return names.length === 1 ? `/orgs/${names[0]}/hooks` : `/repos/${names[0]}/${names[1]}/hooks`;
@@ -149,3 +149,8 @@ export default {
     },
   },
 };
+
+/** Somebody deleted it at GitHub. */
+function unlessGone(error) {
+  if (error.status !== 404) throw error;
+}

@@ -66,8 +66,7 @@ export default {
     /** It may run again after a crash. The secret of the endpoint that it made then can't be read any more, so that one is deleted. */
     async activate() {
       const url = this.http.endpoint;
-      const { data } = await this.ask("GET", `?limit=${PAGE}`);
-      for (const known of data.filter(one => one.url === url)) await this.ask("DELETE", `/${known.id}`);
+      for (const id of await this.registered()) await this.remove(id);
       const fields = new URLSearchParams({ url, description: "Headwater" });
       for (const type of this.types?.length ? this.types : ["*"]) fields.append("enabled_events[]", type);
       if (this.version) fields.set("api_version", this.version);
@@ -75,17 +74,25 @@ export default {
       this.http.setSecret(secret);
       this.db.set("endpoint", { id });
     },
+    /** Of an `activate` that a crash ended, nothing is in the db: its endpoint is found by its address, too. */
     async deactivate() {
-      const endpoint = this.db.get("endpoint");
-      if (!endpoint) return;
-      await this.ask("DELETE", `/${endpoint.id}`).catch(error => {
-        // Somebody deleted it at Stripe.
-        if (error.status !== 404) throw error;
-      });
+      const ids = [...(await this.registered()), this.db.get("endpoint")?.id];
+      for (const id of new Set(ids.filter(Boolean))) await this.remove(id);
       this.db.set("endpoint", undefined);
     },
   },
   methods: {
+    /** Returns the ids of the endpoints that have the source's address. */
+    async registered() {
+      const { data } = await this.ask("GET", `?limit=${PAGE}`);
+      return data.filter(({ url }) => url === this.http.endpoint).map(({ id }) => id);
+    },
+    async remove(id) {
+      await this.ask("DELETE", `/${id}`).catch(error => {
+        // Somebody deleted it at Stripe.
+        if (error.status !== 404) throw error;
+      });
+    },
     async ask(method, path, body) {
       const headers = { authorization: `Bearer ${this.apiKey}` };
       return jsonOf(

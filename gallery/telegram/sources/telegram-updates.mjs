@@ -17,7 +17,7 @@ const TYPES = [
 export default {
   key: "headwater-telegram-updates",
   name: "Telegram bot updates",
-  version: "1.1.0",
+  version: "1.1.1",
   type: "source",
   description: "Emits the messages and other updates of a Telegram bot, where it is registered by itself.",
   dedupe: "unique",
@@ -57,11 +57,10 @@ export default {
       await this.ask("setWebhook", { url, secret_token, allowed_updates: this.types });
       this.db.set("hook", { url });
     },
+    /** Of an `activate` that a crash ended, nothing is in the db. */
     async deactivate() {
-      const hook = this.db.get("hook");
-      if (!hook) return;
       const { url } = await this.ask("getWebhookInfo");
-      if (url === hook.url) await this.ask("deleteWebhook");
+      if ([this.http.endpoint, this.db.get("hook")?.url].includes(url)) await this.ask("deleteWebhook");
       this.db.set("hook", undefined);
     },
   },

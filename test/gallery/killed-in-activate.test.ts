@@ -1,0 +1,100 @@
+// runs-long: npm test has what deactivate finds after a kill in test/gallery/vendors.test.ts, and changes whose worker is killed in test/runs/begun-change.test.ts
+import { expect } from "chai";
+import { publishGallery } from "../../src/gallery/publish-gallery.ts";
+import { readShipped } from "../../src/gallery/shipped.ts";
+import { Sources } from "../../src/models/source.ts";
+import { openProcesses, type Processes } from "../flows/processes.ts";
+import type { SourceView } from "../support/api.ts";
+import { until } from "../support/until.ts";
+import { startGithub, startStripe, startTelegram, type Vendor } from "./vendors.ts";
+
+/** A vendor's imitation, and the request with which a source is registered there. */
+interface Case {
+  key: string;
+  start(onRequest: (request: { method: string; path: string }) => void): Promise<Vendor<unknown>>;
+  props(url: string): object;
+  isRegistering(request: { method: string; path: string }): boolean;
+}
+
+const CASES: Case[] = [
+  {
+    key: "headwater-github-events",
+    start: onRequest => startGithub("t0ken", onRequest),
+    props: api => ({ token: "t0ken", repository: "octo-org/octo-repo", api }),
+    isRegistering: ({ method }) => method === "POST" || method === "PATCH",
+  },
+  {
+    key: "headwater-stripe-events",
+    start: onRequest => startStripe("rk_1", onRequest),
+    props: api => ({ apiKey: "rk_1", api }),
+    isRegistering: ({ method }) => method === "POST",
+  },
+  {
+    key: "headwater-telegram-updates",
+    start: onRequest => startTelegram("1:t0ken", onRequest),
+    props: api => ({ token: "1:t0ken", api }),
+    isRegistering: ({ path }) => path.endsWith("/setWebhook"),
+  },
+];
+
+/** Telegram has an entry without an address for a bot that sends nowhere. */
+const registered = ({ hooks }: Vendor<unknown>) =>
+  (hooks as { url?: string; config?: { url: string } }[])
+    .map(({ url, config }) => url ?? config?.url)
+    .filter(Boolean);
+
+const SETTINGS = { SANDBOX_EGRESS_ALLOW: "127.0.0.0/8" };
+
+for (const [found, settings] of [
+  ["in time", SETTINGS],
+  // The request is told within six seconds that no worker applied the change.
+  ["after the request gave up", { ...SETTINGS, TIMEOUTS: "stalled:1s,hook:2s" }],
+] as const) {
+  describe(`a source of the gallery whose worker is killed in activate, found ${found}`, () => {
+    let processes: Processes;
+    before(async () => {
+      processes = await openProcesses(settings);
+      await publishGallery(processes.platform, await readShipped());
+      await processes.start("web");
+    });
+    after(() => processes?.close());
+
+    for (const { key, start, props, isRegistering } of CASES) {
+      it(`has ${found === "in time" ? "one webhook" : "none"} at the vendor, and none once deleted: ${key}`, async () => {
+        const { api, platform, running } = processes;
+        let killed = false;
+        const vendor = await start(request => {
+          if (killed || !isRegistering(request)) return;
+          killed = true;
+          running.get("runs")?.kill("SIGKILL");
+        });
+        try {
+          await processes.start("runs");
+          const { component_id } = await api.expect(200, "GET", `/gallery/${key}`);
+          const body = { component_id, configured_props: props(vendor.url) };
+          const deployed = api.request<SourceView>("POST", "/sources", { body });
+          await until(() => killed, { what: "the request that registers" });
+          await processes.kill("runs");
+          expect(registered(vendor), "left behind by the worker").to.have.length(1);
+          if (found === "in time") await processes.start("runs");
+          const { status, body: source } = await deployed;
+          if (found === "in time") {
+            expect(status).to.equal(201);
+            expect(registered(vendor)).to.deep.equal([source.configured_props.http?.endpoint_url]);
+            await api.expect(204, "DELETE", `/sources/${source.id}`);
+          } else {
+            expect(status).to.equal(503);
+            await processes.start("runs");
+          }
+          await until(async () => (await Sources(platform.mongo).countDocuments({})) === 0, {
+            what: "the end of the source",
+          });
+          expect(registered(vendor)).to.deep.equal([]);
+        } finally {
+          await processes.kill("runs");
+          await vendor.close();
+        }
+      });
+    }
+  });
+}
