@@ -42,6 +42,30 @@ const httpOf = (props: Schemas["ConfigurableProp"][]) =>
 export const authorVerify = (props: Schemas["ConfigurableProp"][]): AuthorVerify | undefined =>
   (httpOf(props) as { verify?: AuthorVerify } | undefined)?.verify;
 
+/**
+ * Returns how the requests of a connection's app are verified, as that of a source is shown: what the operator says of the app counts
+ * as what an author says.
+ */
+export function connectionVerify(
+  own: Schemas["Verify"] | null,
+  ofApp: Schemas["Verify"] | null,
+): Verify | null {
+  const given = { secrets_given: own?.secrets ?? 0 };
+  if (!ofApp) return own && { ...own, ...given, by: "owner" };
+  return {
+    ...ofApp,
+    ...(own && { tolerance: own.tolerance ?? ofApp.tolerance, reject_with: own.reject_with, mode: own.mode }),
+    ...{ drop_repeats: ofApp.drop_repeats || (own?.drop_repeats ?? false), by: "author" },
+    ...{ secrets: ofApp.secrets + given.secrets_given, ...given },
+  };
+}
+
+/** Returns what is said of an app's requests as an author says it. */
+export const ruleOf = ({ rule, tolerance }: Schemas["Verify"]): AuthorVerify => ({
+  ...(rule && { rule }),
+  ...(tolerance !== null && { tolerance }),
+});
+
 /** Whether a new source with these props is asked who may send; code that responds by itself may verify by itself, too. */
 export function asksForSender(props: Schemas["ConfigurableProp"][]): boolean {
   const http = httpOf(props) as { verify?: unknown; custom_response?: boolean } | undefined;
@@ -70,7 +94,7 @@ const NO_SECRET: SecretEdits = { text: "", isBeside: false, dropsOlder: false };
 interface Around {
   /** As it is stored; null for any sender, and for what is not deployed. */
   verify: Verify | null;
-  author: AuthorVerify | undefined;
+  author?: AuthorVerify | undefined;
   presets: Preset[];
 }
 
@@ -103,7 +127,7 @@ export function useVerifyForm(edits: Edits<never>, { verify, author, presets }: 
     preset,
     /** How many secrets of the owner's stay unless something is said of them. */
     given,
-    /** True if a secret is in a prop of the component. */
+    /** True if a secret is in a prop of the component, or was given by the app's operator. */
     hasOther: (verify?.secrets ?? 0) > (verify?.secrets_given ?? 0),
     secret,
     setSecret: (changes: Partial<SecretEdits>) => setSecret(latest => ({ ...latest, ...changes })),

@@ -10,18 +10,9 @@ import { FormFault, useSending } from "../ui/form-fault";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useUnsaved } from "../ui/unsaved";
-import { hasVerifyField, VerifyBadge, VerifyFields } from "./verify-fields";
+import { hasVerifyField, VERIFY_LABELS, VerifyBadge, VerifyFields } from "./verify-fields";
 
 type Detail = NonNullable<SourceResource["data"]>;
-
-const LABELS: Record<string, string> = {
-  provider: "Provider",
-  rule: "Rule",
-  tolerance: "How old a request may be",
-  reject_with: "Response to a rejected request",
-  drop_repeats: "Repeated requests",
-  mode: "What is not verified",
-};
 
 interface SourceVerifyProps {
   source: Detail;
@@ -62,7 +53,7 @@ export function SourceVerify({ source, resource, props }: SourceVerifyProps) {
               The server checks who signed a request before anything of it is stored, and rejects the rest.
             </p>
             <FormFault fault={fault} isShown={hasVerifyField} />
-            <Clashes edits={edits} stored={source} labelOf={name => LABELS[name] ?? name} />
+            <Clashes edits={edits} stored={source} labelOf={name => VERIFY_LABELS[name] ?? name} />
             <VerifyFields form={form} presets={listed} fault={fault} faultOf={faultOf} />
             <div>
               <Button changes type="submit" kind="primary">

@@ -24,7 +24,17 @@ export const providerName = ({ preset }: Pick<Verify, "preset">, presets: Preset
 export const hasVerifyField = (path: string): boolean =>
   /^verify\.(preset|rule|secrets|tolerance|reject_with|mode)\b/.test(path);
 
-interface VerifyFieldsProps {
+/** What the fields are called where somebody else has changed one. */
+export const VERIFY_LABELS: Record<string, string> = {
+  provider: "Provider",
+  rule: "Rule",
+  tolerance: "How old a request may be",
+  reject_with: "Response to a rejected request",
+  drop_repeats: "Repeated requests",
+  mode: "What is not verified",
+};
+
+export interface VerifyFieldsProps {
   form: VerifyForm;
   presets: Preset[];
   fault: unknown;
@@ -85,8 +95,7 @@ export function VerifyFields({ form, presets, fault, faultOf }: VerifyFieldsProp
 }
 
 const hintOf = (preset: Preset | undefined, isVerified: boolean): string => {
-  if (!isVerified)
-    return "Type to search. Empty: anybody may send, and the address is the only secret of the source.";
+  if (!isVerified) return "Type to search. Empty: anybody may send, and the address is the only secret.";
   const known = preset?.known === "read" ? "Made from what the provider publishes, not with its code." : "";
   return [preset?.note, known].filter(Boolean).join(" ");
 };
@@ -95,7 +104,7 @@ function SecretFields({ form, fault }: { form: VerifyForm; fault: string | undef
   const { secret, setSecret, given, hasOther, preset } = form;
   const state = [
     given > 0 && `${counted(given, "secret")} ${given === 1 ? "is" : "are"} set, and never shown.`,
-    hasOther && "The component has one in a prop of its own.",
+    hasOther && "There is one that the component or the app's operator has chosen.",
     given === 0 && !hasOther && secret.text === "" && "Everything is rejected until one is set.",
     secret.text !== secret.text.trim() && "It begins or ends with a blank!",
   ];

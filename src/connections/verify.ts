@@ -62,6 +62,12 @@ function check(given: GivenVerify, ofApp: GivenVerify | null): void {
 const openGiven = ({ secrets }: Secrets, { verify }: Verified): GivenVerify | null =>
   verify ? (JSON.parse(secrets.open(verify)) as GivenVerify) : null;
 
+/** Returns the secrets that were said of verification; undefined if nothing was. */
+export const verifySecrets = (platform: Secrets, verified: Verified): string[] | undefined => {
+  const given = openGiven(platform, verified);
+  return given ? (given.secrets ?? []) : undefined;
+};
+
 /** Returns what was said of verification, as the API shows it: without the secrets; null for nothing. */
 export function presentSettings(platform: Secrets, verified: Verified) {
   const given = openGiven(platform, verified);

@@ -61,7 +61,7 @@ export const secretRoutes = [
         maxProperties: LIMITS.props.value,
         description:
           "Values by name: of a source or an action secret props, of a webhook `headers`, of a destination its secret setting, " +
-          "of a connection `fields`.",
+          "of a connection `fields`, and `verify`: the list of its `verify.secrets`.",
       }),
     }),
     response: data(

@@ -1,5 +1,6 @@
 import { findConnection } from "../connections/connections.ts";
 import { openSecrets } from "../connections/secrets.ts";
+import { verifySecrets } from "../connections/verify.ts";
 import type { ActionSettings } from "../destinations/action/settings.ts";
 import { openSettings } from "../destinations/kind.ts";
 import { KINDS } from "../destinations/kinds.ts";
@@ -16,7 +17,7 @@ export type SecretValues = Record<string, unknown>;
 
 /**
  * Returns the secrets of a source, a webhook, a destination, an action or a connection of one of these owners: secret props,
- * `headers`, secret settings, `fields`. Null if there is no such thing.
+ * `headers`, secret settings, `fields` and the secrets of `verify`. Null if there is no such thing.
  */
 export async function storedSecrets(
   platform: Stores,
@@ -49,7 +50,11 @@ async function ofSource(platform: Stores, source: Source): Promise<SecretValues>
 
 /** What an app granted was not given by anybody who could compare it. */
 function ofConnection(platform: Stores, connection: Connection): SecretValues {
-  return connection.kind === "keys" ? { fields: openSecrets(platform, connection).fields } : {};
+  const verify = verifySecrets(platform, connection);
+  return {
+    ...(connection.kind === "keys" && { fields: openSecrets(platform, connection).fields }),
+    ...(verify && { verify }),
+  };
 }
 
 function ofWebhook({ secrets }: Stores, webhook: Webhook): SecretValues {

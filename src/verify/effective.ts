@@ -104,7 +104,8 @@ function secretAt(one: string | { keep: number }, i: number, known: readonly str
 export const presentEffective = ({ choice, secrets, reject_with, drop_repeats, mode }: EffectiveVerify) => ({
   preset: choice.preset ?? null,
   rule: choice.rule ?? null,
-  tolerance: mostOf(choice) ?? null,
+  // Of a connection that only adds to what its operator says, it is said without a rule.
+  tolerance: mostOf(choice) ?? choice.tolerance ?? null,
   reject_with,
   drop_repeats,
   mode,

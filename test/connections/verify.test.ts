@@ -143,6 +143,13 @@ describe("the endpoint of a connection that verifies", () => {
     expect((await send(url, { body: ["{}"] })).status).to.equal(200);
   });
 
+  it("shows how old a request may be as its owner alone has said it", async () => {
+    await register("timed", { preset: "stripe", secrets: ["whsec_1"] });
+    const { id } = await connect("timed", { tolerance: 60 });
+    const { verify } = await api.expect(200, "GET", `/connections/${id}`);
+    expect(verify).to.include({ preset: null, tolerance: 60 });
+  });
+
   it("responds to challenges of its preset, and to those of its rules only in verified requests", async () => {
     const { id, url } = await connect("forge", { preset: "dropbox" });
     expect((await send(url, { method: "GET", path: "?challenge=say" })).text).to.equal("say");

@@ -130,6 +130,40 @@ describe("the dashboard's connections", () => {
     expect(await page.content()).not.to.include("s3cret");
   });
 
+  it("say who may send their app's events, and replace the secret", async () => {
+    const { id } = (await stored()).find(one => one.app === "shop") ?? { id: "" };
+    const verify = async () => (await api.expect(200, "GET", `/connections/${id}`)).verify;
+    const edit = async () => {
+      await row("shop").getByRole("button", { name: "Edit" }).click();
+      await dialog().waitFor();
+    };
+    const save = () => statusOf(`/connections/${id}`, () => inDialog("Save").click());
+    await edit();
+    await dialog().getByText("Verification", { exact: true }).click();
+    const provider = dialog().getByLabel("Provider", { exact: true });
+    await provider.fill("github");
+    await provider.press("Enter");
+    await dialog().getByLabel("Secret", { exact: true }).fill("s3cret-of-github");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "connection-verification");
+    expect(await save()).to.equal(200);
+    await dialog().waitFor({ state: "detached" });
+    expect(await verify()).to.include({ preset: "github", secrets: 1, mode: "enforce" });
+    await edit();
+    await dialog().getByText("1 secret is set, and never shown.").waitFor();
+    await dialog().getByLabel("Name").fill("Shop of Ada");
+    expect(await save()).to.equal(200);
+    expect(await verify(), "kept").to.include({ preset: "github", secrets: 1 });
+    await row("Shop of Ada").getByRole("button", { name: "Edit" }).click();
+    await dialog().getByLabel("New secret").fill("s3cret-next");
+    await dialog()
+      .getByLabel(/^Keep the secret that is set, too/)
+      .check();
+    expect(await save()).to.equal(200);
+    expect(await verify()).to.include({ secrets: 2 });
+    expect(await page.content()).not.to.include("s3cret");
+  });
+
   it("of an app begin with its consent and come back, and are connected again when they are broken", async () => {
     await connect().click();
     await dialog().getByLabel("Kind").selectOption({ label: "Demo & Co" });

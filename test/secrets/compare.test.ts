@@ -67,6 +67,11 @@ describe("POST /secrets/compare", () => {
     const connection = await create("/connections", { app: "weather", fields });
     expect(await compare(connection, { fields })).to.deep.equal([]);
     expect(await compare(connection, { fields: { ...fields, more: "m" } })).to.deep.equal(["fields"]);
+    expect(await compare(connection, { verify: [] }), "not verified").to.deep.equal(["verify"]);
+    const verify = { preset: "github", secrets: ["one", "two"] };
+    await api.expect(200, "PUT", `/connections/${connection}`, { body: { verify } });
+    expect(await compare(connection, { verify: ["one", "two"] })).to.deep.equal([]);
+    expect(await compare(connection, { verify: ["one", "three"] })).to.deep.equal(["verify"]);
   });
 
   it("knows no thing of another account, and no other kind of thing", async () => {

@@ -18,6 +18,7 @@ import {
   settingsAsStored,
 } from "./schema.ts";
 import type { Kinds } from "./state.ts";
+import { compareVerify } from "./verification.ts";
 
 type Settings = Record<string, unknown>;
 
@@ -151,6 +152,10 @@ export const connections: Kinds["connections"] = {
       );
     }
     if (fields === undefined && !current) return null;
+    const verify = await compareVerify(wanted.verify, shown.verify, {
+      current: current?.verify ?? null,
+      differing: secrets => differing(current?.id ?? "", { verify: secrets }),
+    });
     const named = await compareNamed({
       field: "fields",
       wanted: Object.keys(fields ?? {}),
@@ -162,12 +167,18 @@ export const connections: Kinds["connections"] = {
         ...(current ? [] : [{ field: "app", to: shown.app }]),
         ...named,
         ...fieldChanges([{ field: "events", current: current?.events, wanted: events, raw: shown.events }]),
+        ...verify,
       ],
       apply: () => {
-        if (!current)
-          return client.connections.create({ app, name, fields: fields ?? {}, ...(events && { events }) });
+        if (!current) {
+          const said = { ...(events && { events }), ...(wanted.verify && { verify: wanted.verify }) };
+          return client.connections.create({ app, name, fields: fields ?? {}, ...said });
+        }
         // Fields that are sent make it count as working, so they are not sent without need.
-        const sent = named.length > 0 && fields ? { fields } : {};
+        const sent = {
+          ...(named.length > 0 && fields && { fields }),
+          ...(verify.length > 0 && wanted.verify !== undefined && { verify: wanted.verify }),
+        };
         return client.connections.update(current.id, { ...sent, events: events ?? null });
       },
     };

@@ -8,6 +8,7 @@ import { s3 } from "../../destinations/s3/kind.ts";
 import { patternInWords } from "../../lib/schemas.ts";
 import type { DestinationKind } from "../../models/webhook.ts";
 import type { Calling } from "../../platform.ts";
+import { VerifySettings } from "../../verify/schema.ts";
 import { ANY_ADDRESS } from "../remote/remote-command.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
@@ -84,6 +85,12 @@ export type DeclaredDestination = Static<typeof DeclaredDestination>;
 const DeclaredAction = Type.Object({ ...component, ...delivery }, closed);
 export type DeclaredAction = Static<typeof DeclaredAction>;
 
+/** What the server is told, but that a file has all secrets: none can be kept by its place. */
+const DeclaredVerify = Type.Object(
+  { ...VerifySettings.properties, secrets: Type.Optional(Type.Array(Text(4096), { maxItems: 3 })) },
+  closed,
+);
+
 const DeclaredConnection = Type.Object(
   {
     app: Type.String({ pattern: APP_SLUG }),
@@ -99,6 +106,8 @@ const DeclaredConnection = Type.Object(
         closed,
       ),
     ),
+    /** Not declared, it stays as it is; null: as the operator says for the app. */
+    verify: Type.Optional(Type.Union([DeclaredVerify, Type.Null()])),
   },
   closed,
 );

@@ -74,6 +74,40 @@ describe("headwater apply with connections", () => {
     expect((await list("connections"))[0]).to.deep.include({ id: connection.id, events: null });
   });
 
+  it("says how its requests are verified, changes what differs of that, and leaves what it does not name", async () => {
+    env.HOOK_SECRET = `${KEY}-verify`;
+    const events = '    events: { names: ["{{body.type}}"] }\n';
+    const verifying = (verify: string) => FILE.replace(events, `${events}    verify: ${verify}\n`);
+    const shown = async () => (await list("connections"))[0].verify;
+    const github = verifying('{ preset: github, secrets: ["${HOOK_SECRET}"] }');
+    expect((await applier.planned(github))["shop/weather"]).to.deep.include.members([
+      { field: "verify", to: { preset: "github" } },
+      { field: "verify.secrets", to: ["${HOOK_SECRET}"] },
+    ]);
+    await applier.applied(github);
+    expect(await shown()).to.include({ preset: "github", secrets: 1, reject_with: 401 });
+    expect(await applier.applied(github)).to.equal("Nothing to change.\n");
+    expect(await applier.applied(FILE), "left out").to.equal("Nothing to change.\n");
+    expect(await applier.applied(verifying("{ preset: github }"))).to.equal("Nothing to change.\n");
+
+    env.HOOK_SECRET = `${KEY}-next`;
+    expect(await applier.planned(github)).to.deep.equal({
+      "shop/weather": [{ field: "verify.secrets", to: ["${HOOK_SECRET}"] }],
+    });
+    await applier.applied(github);
+    expect(await applier.applied(github)).to.equal("Nothing to change.\n");
+    const other = verifying(`{ preset: github, secrets: [${KEY}-a, ${KEY}-b], reject_with: 403 }`);
+    const [settings, secrets] = (await applier.planned(other))["shop/weather"] ?? [];
+    expect(settings).to.deep.include({ field: "verify", to: { preset: "github", reject_with: 403 } });
+    expect(secrets).to.deep.equal({ field: "verify.secrets", to: ["a secret", "a secret"] });
+    await applier.applied(other);
+    expect(await shown()).to.include({ reject_with: 403, secrets: 2 });
+    await applier.applied(verifying("null"));
+    expect(await shown()).to.equal(null);
+    const unknown = await applier.apply(verifying("{ preset: nobody }"));
+    expect(unknown.stderr).to.include("verify.preset: is not one of");
+  });
+
   it("names the command for a consent, and uses the connection once it is there", async () => {
     const text = FILE.replace(/ {4}fields.*\n {4}events.*\n/, "").replace("app: weather", "app: demo");
     await applier.save("polls.mjs", SOURCE("demo"));
