@@ -15,6 +15,18 @@ export function codeOf(page: string, name: string): string {
     .replace('"@headwater/client/webhooks"', `"${client}/webhooks/index.ts"`);
 }
 
+/** Returns the blocks of a page in one language, in their order. */
+export const blocksOf = (page: string, language: string): string[] =>
+  [...read(page).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
+    ([, code = ""]) => code,
+  );
+
+/** Returns the blocks of a page that begin with a comment with their file's name, by that name. */
+export function namedFilesOf(page: string): Map<string, string> {
+  const named = read(page).matchAll(/^```\w+\n((?:\/\/|#) ([\w-]+\.\w+)\n.*?)^```/gms);
+  return new Map([...named].map(([, code = "", name = ""]) => [name, code]));
+}
+
 /** A folder for the code of pages, below that of the project, where packages are found. */
 export interface CodeFolder {
   write(page: string, name: string): Promise<string>;
