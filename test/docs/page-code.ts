@@ -8,7 +8,8 @@ const client = pathToFileURL(join(root, "clients/typescript/src")).href;
 
 /** The code of a page that begins with a comment with its file's name; it imports the client's sources as the client. */
 export function codeOf(page: string, name: string): string {
-  const [, code] = new RegExp(`^\`\`\`\\w+\n((?://|#) ${name}\n.*?)^\`\`\``, "ms").exec(read(page)) ?? [];
+  const [, code] =
+    new RegExp(`^\`\`\`\\w+\n((?:<\\?php )?(?://|#) ${name}\n.*?)^\`\`\``, "ms").exec(read(page)) ?? [];
   if (code === undefined) throw new Error(`${page} has no ${name}`);
   return code
     .replace('"@headwater/client"', `"${client}/index.ts"`)
@@ -29,6 +30,7 @@ export function namedFilesOf(page: string): Map<string, string> {
 
 /** A folder for the code of pages, below that of the project, where packages are found. */
 export interface CodeFolder {
+  path: string;
   write(page: string, name: string): Promise<string>;
   load<T>(page: string, name: string): Promise<T>;
   delete(): Promise<void>;
@@ -43,6 +45,7 @@ export async function codeFolder(): Promise<CodeFolder> {
     return file;
   };
   return {
+    path: folder,
     write,
     load: async (page, name) => import(pathToFileURL(await write(page, name)).href),
     delete: () => rm(folder, { recursive: true, force: true }),
