@@ -25,7 +25,7 @@ describe("the cookbook's deliveries:", () => {
 
   it("one file for each customer", async () => {
     const customer = await kitchen.receiver();
-    const recipe = await kitchen.open("one-file-for-each-customer");
+    const recipe = await kitchen.open("cookbook/one-file-for-each-customer");
     const { id: orgId } = JSON.parse(await recipe.shell());
     await recipe.shell({ ORG: orgId, CUSTOMER_URL: customer.url });
     const organization = new Headwater({
@@ -44,7 +44,7 @@ describe("the cookbook's deliveries:", () => {
 
   it("filter and change", async () => {
     const [warehouse, accounting] = [await kitchen.receiver(), await kitchen.receiver()];
-    const recipe = await kitchen.open("filter-and-change");
+    const recipe = await kitchen.open("cookbook/filter-and-change");
     await recipe.shell({ WAREHOUSE_URL: warehouse.url, ACCOUNTING_URL: accounting.url });
     const shown = await recipe.shell();
     expect(shown).to.include('{"id":7,"address":"1 Long Road","goods":["engine"]}');
@@ -62,7 +62,7 @@ describe("the cookbook's deliveries:", () => {
 
   it("after an outage", async () => {
     const inbox = await kitchen.receiver();
-    const recipe = await kitchen.open("after-an-outage");
+    const recipe = await kitchen.open("cookbook/after-an-outage");
     await recipe.shell({ INBOX_URL: inbox.url });
     const { data } = await kitchen.client.webhooks.list({ q: "sales/inbox" });
     const [webhook = expect.fail()] = data;
@@ -88,7 +88,7 @@ describe("the cookbook's deliveries:", () => {
 
   it("hear of a failing webhook", async () => {
     const [slack, broken] = [await kitchen.receiver(), await kitchen.receiver()];
-    const recipe = await kitchen.open("hear-of-a-failing-webhook");
+    const recipe = await kitchen.open("cookbook/hear-of-a-failing-webhook");
     await recipe.shell({ ACCOUNT: kitchen.accountId, SLACK_WEBHOOK: slack.url });
     broken.script(500);
     const workflow = await kitchen.client.workflows.create({ name: "watched" });
@@ -103,7 +103,7 @@ describe("the cookbook's deliveries:", () => {
 
   it("dead letters", async () => {
     const [erp, letters] = [await kitchen.receiver(), await kitchen.receiver()];
-    const recipe = await kitchen.open("dead-letters");
+    const recipe = await kitchen.open("cookbook/dead-letters");
     await recipe.shell({
       ACCOUNT: kitchen.accountId,
       ERP_URL: erp.url,

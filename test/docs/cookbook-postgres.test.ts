@@ -21,7 +21,7 @@ describe("the cookbook's rows of PostgreSQL", () => {
     await client.query(setup);
     await client.query("INSERT INTO orders VALUES (1, 'Ada', 'open', 'x', now() - interval '1 hour')");
     const warehouse = await kitchen.receiver();
-    const recipe = await kitchen.open("rows-of-postgresql");
+    const recipe = await kitchen.open("cookbook/rows-of-postgresql");
     const url = Object.assign(new URL(postgres.url), { username: "headwater", password: "choose-another" });
     await recipe.shell({ DATABASE_URL: url.href, WAREHOUSE_URL: warehouse.url });
     await client.query("UPDATE orders SET state = 'paid', updated_at = now()");

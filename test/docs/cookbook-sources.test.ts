@@ -40,7 +40,7 @@ describe("the cookbook's sources:", () => {
     };
     feed.script(rss("An old release"));
     try {
-      const recipe = await kitchen.open("feed-to-chat");
+      const recipe = await kitchen.open("cookbook/feed-to-chat");
       await recipe.shell({
         FEED: feed.url,
         SLACK_WEBHOOK: slack.url,
@@ -65,7 +65,7 @@ describe("the cookbook's sources:", () => {
   it("pushes to a webhook", async () => {
     const [github, build] = [await startGithub("t0ken"), await kitchen.receiver()];
     try {
-      const recipe = await kitchen.open("pushes-to-a-webhook", { "sources.repository": github.url });
+      const recipe = await kitchen.open("cookbook/pushes-to-a-webhook", { "sources.repository": github.url });
       await recipe.shell({ GITHUB_TOKEN: "t0ken", REPOSITORY: "octo-org/octo-repo", BUILD_URL: build.url });
       const secret = github.hooks[0]?.config.secret ?? "";
       for (const [ref, after] of [
@@ -88,7 +88,7 @@ describe("the cookbook's sources:", () => {
   it("payments to a mail", async () => {
     const [stripe, mail] = await Promise.all([startStripe("rk_1"), startMailServices()]);
     try {
-      const recipe = await kitchen.open("payments-to-a-mail", {
+      const recipe = await kitchen.open("cookbook/payments-to-a-mail", {
         "sources.stripe": stripe.url,
         "actions.mail": mail.url,
       });
@@ -128,7 +128,7 @@ describe("the cookbook's sources:", () => {
       { id: 2, customer: "Bob" },
     ];
     list(first);
-    const recipe = await kitchen.open("new-items-of-an-api");
+    const recipe = await kitchen.open("cookbook/new-items-of-an-api");
     await recipe.shell({ ORDERS_API: shop.url, ORDERS_TOKEN: "t0ken", INBOX_URL: inbox.url });
     list(second, first);
     await recipe.shell();
@@ -138,7 +138,7 @@ describe("the cookbook's sources:", () => {
 
   it("many sources, one webhook", async () => {
     const inbox = await kitchen.receiver();
-    const recipe = await kitchen.open("many-sources-one-webhook");
+    const recipe = await kitchen.open("cookbook/many-sources-one-webhook");
     await recipe.shell({ INBOX_URL: inbox.url });
     await post("desk-forms", { n: 1 }, () => ({}));
     await post("desk-devices", { n: 2 }, () => ({}));
@@ -161,7 +161,7 @@ describe("the cookbook's sources:", () => {
 
   it("a scheduled job", async () => {
     const report: Receiver = await kitchen.receiver();
-    const recipe = await kitchen.open("scheduled-job");
+    const recipe = await kitchen.open("cookbook/scheduled-job");
     await recipe.shell({ REPORT_URL: report.url, REPORT_TOKEN: "t0ken" });
     const [called] = await Promise.all([received(report), recipe.shell()]);
     const { headers, raw } = called[0] ?? expect.fail();

@@ -13,7 +13,7 @@ describe("the cookbook", () => {
 
   it("has a test for each recipe", () => {
     const tests = filesOf("test/docs").filter(file => /\/cookbook-\w+\.test\.ts$/.test(file));
-    const opened = tests.flatMap(file => [...read(file).matchAll(/kitchen\.open\("([\w-]+)"/g)]);
+    const opened = tests.flatMap(file => [...read(file).matchAll(/kitchen\.open\("cookbook\/([\w-]+)"/g)]);
     expect(opened.map(([, name]) => name)).to.have.members(recipes);
   });
 });

@@ -2,16 +2,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { Headwater } from "../../clients/typescript/src/index.ts";
+import { Headwater, type Schemas } from "../../clients/typescript/src/index.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { publishGallery } from "../../src/gallery/publish-gallery.ts";
 import { readShipped } from "../../src/gallery/shipped.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
-import { type System, startSystem } from "../support/system.ts";
+import { startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { blocksOf, namedFilesOf } from "./page-code.ts";
 
-/** A recipe of docs/cookbook, whose files are written and whose commands can be run. */
+/** A page with a file for `headwater apply` and commands, whose files are written and whose commands can be run. */
 export interface Recipe {
   /**
    * Runs the next shell block of the page, and returns what it printed. Each of its `export` lines takes the value of that name
@@ -22,11 +22,12 @@ export interface Recipe {
 
 /** A system with the gallery, one user, and what recipes need of the world outside. */
 export interface Kitchen {
-  system: System;
   client: Headwater;
   accountId: string;
-  /** Opens a recipe. `apis` has the address of an imitation by the path of the source or action that asks a vendor's own. */
+  /** Opens a page of docs/. `apis` has the address of an imitation by the path of the source or action that asks a vendor's own. */
   open(name: string, apis?: Record<string, string>): Promise<Recipe>;
+  /** Returns a run once it has ended. */
+  runOf(id: string): Promise<Schemas["Run"]>;
   /** Starts a receiver that ends with the tests. */
   receiver(): Promise<Receiver>;
   stop(): Promise<void>;
@@ -43,10 +44,15 @@ export async function startKitchen(env: Record<string, string> = {}): Promise<Ki
   const url = new URL(system.baseUrl).origin;
   // Without the profiles of the person who runs the tests.
   Object.assign(process.env, { HEADWATER_URL: url, HEADWATER_API_KEY: apiKey, XDG_CONFIG_HOME: folder });
+  const client = new Headwater({ url, apiKey });
   const receivers: Receiver[] = [];
   return {
-    system,
-    client: new Headwater({ url, apiKey }),
+    client,
+    runOf: id =>
+      until(async () => {
+        const run = await client.sources.getRun(id);
+        return run.outcome && run;
+      }),
     accountId: userId,
     open: (name, apis) => openRecipe(folder, name, apis),
     async receiver() {
@@ -74,8 +80,8 @@ export const bodies = async (receiver: Receiver, count = 1): Promise<unknown[]> 
   (await received(receiver, count)).map(({ raw }) => JSON.parse(raw));
 
 async function openRecipe(folder: string, name: string, apis: Record<string, string> = {}): Promise<Recipe> {
-  const page = `docs/cookbook/${name}.md`;
-  const own = await mkdtemp(join(folder, name));
+  const page = `docs/${name}.md`;
+  const own = await mkdtemp(join(folder, "page-"));
   const files = namedFilesOf(page);
   for (const [file, text] of files) {
     await writeFile(join(own, file), file === "headwater.yaml" ? withApis(text, apis) : text);
