@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
+import { canonicalJson } from "../lib/canonical-json.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { respondProblem } from "./problem.ts";
@@ -71,14 +72,6 @@ local stored = redis.call("GET", KEYS[1])
 if stored and stored ~= ARGV[1] then return 0 end
 redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
 return 1`;
-
-/** Returns JSON that is equal for objects that differ only in the order of their keys. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
@@ -198,7 +191,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
     if (!key) return handle();
     const { log } = requestState(ctx);
     const record = keyOf(sha256([keyId, routeId, key].join("\n")));
-    const fingerprint = sha256(canonical(request));
+    const fingerprint = sha256(canonicalJson(request));
     const attempt = { attempt: randomUUID(), fingerprint };
     const inProgress = seal(JSON.stringify(attempt));
     const isFirst = await redis.set(record, inProgress, "PX", inFlightMs, "NX");
