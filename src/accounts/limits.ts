@@ -7,7 +7,7 @@ import { Organizations } from "../models/organization.ts";
 import { Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { User } from "../models/user.ts";
-import { Webhooks } from "../models/webhook.ts";
+import { NOT_MCP_IDS, Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import type { QueueBounds } from "../store/runs/run-queue.ts";
@@ -52,7 +52,8 @@ const COUNTS = {
       { owner_id, active: true, "timer.interval_seconds": { $lt: 60 } },
       { limit },
     ),
-  webhooks: ({ mongo }, owner_id, limit) => Webhooks(mongo).countDocuments({ owner_id }, { limit }),
+  webhooks: ({ mongo }, owner_id, limit) =>
+    Webhooks(mongo).countDocuments({ owner_id, _id: NOT_MCP_IDS }, { limit }),
   subscriptions: ({ mongo }, owner_id, limit) => Subscriptions(mongo).countDocuments({ owner_id }, { limit }),
   autoSubscriptions: ({ mongo }, owner_id, limit) =>
     AutoSubscriptions(mongo).countDocuments({ owner_id }, { limit }),

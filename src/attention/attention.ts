@@ -6,7 +6,7 @@ import { type Connection, Connections } from "../models/connection.ts";
 import { Deliveries, RETRIES } from "../models/delivery.ts";
 import { type Issue, Issues, UNRESOLVED } from "../models/issue.ts";
 import { type Source, Sources } from "../models/source.ts";
-import { type Webhook, Webhooks } from "../models/webhook.ts";
+import { NOT_MCP_IDS, type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Queued, Stores } from "../platform.ts";
 import { nearQuotas } from "./quotas.ts";
 import type { AttentionView } from "./schema.ts";
@@ -96,11 +96,11 @@ async function readListeners(platform: Stores, ownerId: string) {
   const { mongo, config } = platform;
   const [disabled, failing] = await Promise.all([
     readSome<Webhook>(Webhooks(mongo), {
-      filter: { owner_id: ownerId, disabled_reason: { $gt: "" } },
+      filter: { owner_id: ownerId, _id: NOT_MCP_IDS, disabled_reason: { $gt: "" } },
       index: { owner_id: 1, disabled_at_ms: -1 },
     }),
     readSome<Webhook>(Webhooks(mongo), {
-      filter: { owner_id: ownerId, active: true, failing_since_ms: { $gt: 0 } },
+      filter: { owner_id: ownerId, _id: NOT_MCP_IDS, active: true, failing_since_ms: { $gt: 0 } },
       index: { owner_id: 1, failing_since_ms: -1 },
     }),
   ]);

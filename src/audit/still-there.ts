@@ -25,6 +25,7 @@ const FINDS: Readonly<Record<string, Find>> = {
   subscription: (mongo, ids) => Subscriptions(mongo).find(among(ids), { _id: 1 }).lean(),
   webhook: webhooks,
   destination: webhooks,
+  mcp_subscription: webhooks,
   connection: (mongo, ids) => Connections(mongo).find(among(ids), { _id: 1 }).lean(),
   delivery: (mongo, ids) => Deliveries(mongo).find(among(ids), { _id: 1 }).lean(),
 };

@@ -9,6 +9,7 @@ import {
   type Destination,
   type DestinationKind,
   isDestination,
+  MCP_IDS,
   type Webhook,
   Webhooks,
 } from "../models/webhook.ts";
@@ -55,14 +56,14 @@ export const ownDestination = {
   load: findDestination,
 } as const;
 
-/** Returns a page of an account's destinations, whose ids come before those of its webhooks: newest first of each prefix, unless they are sorted. */
+/** Returns a page of an account's destinations, whose ids come before those of agents' subscriptions and of webhooks: newest first of each prefix, unless they are sorted. */
 export async function listDestinations(
   platform: Stores,
   ownerId: string,
   { q, state, sort }: WebhookFilter,
   page: PageRequest,
 ): Promise<Page<DestinationView>> {
-  const destinations = { owner_id: ownerId, _id: { $lt: "wh_" }, ...filterOfWebhooks({ q, state }) };
+  const destinations = { owner_id: ownerId, _id: { $lt: MCP_IDS.$gt }, ...filterOfWebhooks({ q, state }) };
   const found = await pageOf(Webhooks(platform.mongo), destinations, page, {
     countCache: countCacheOf(platform, ownerId, "destinations", { q, state }),
     order: orderOf(ownerId, sort),

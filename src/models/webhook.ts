@@ -34,15 +34,34 @@ export interface Recovery {
 /** What a destination hands events to, instead of an HTTP endpoint. */
 export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
 
-/** Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`). */
-export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);
+/**
+ * Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`), an
+ * agent's subscription (`ms_`).
+ */
+export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac|ms)_/.test(listenerId);
 
-/** A webhook or a destination: whatever events are delivered to (docs/decisions/0039-destinations.md). */
+/** What an agent has subscribed to over the Model Context Protocol (docs/agents.md#events), besides where its events go. */
+export interface McpTerms {
+  /** The API key that subscribed or refreshed last: the subscription ends with its access. */
+  key_id: string;
+  /** The event type, such as `source.event`. */
+  event_type: string;
+  /** Canonical JSON of its arguments; a source is named by its id. */
+  arguments: string;
+  /** Unix milliseconds after which nothing is sent, unless it is refreshed. */
+  expires_at_ms: number;
+  /** When its callback has last responded to a challenge; Unix milliseconds. */
+  verified_at_ms: number;
+}
+
+/** A webhook, a destination or an agent's subscription: whatever events are delivered to (docs/decisions/0039-destinations.md). */
 export interface Webhook extends Revised, LastTimes {
-  /** `wh_…` of a webhook, `ds_…` of a destination, `ac_…` of an action. */
+  /** `wh_…` of a webhook, `ds_…` of a destination, `ac_…` of an action, `ms_…` of an agent's subscription. */
   _id: string;
   /** Absent for a webhook. */
-  kind?: DestinationKind;
+  kind?: DestinationKind | "mcp";
+  /** Of an agent's subscription. */
+  mcp?: McpTerms;
   /** JSON of the settings of a destination, encrypted; absent for a webhook. */
   settings?: string;
   /** The component that an action runs. */
@@ -87,10 +106,20 @@ export interface Webhook extends Revised, LastTimes {
 }
 
 /** A webhook that is none: events are handed to something else than an HTTP endpoint. */
-export type Destination = Webhook & Required<Pick<Webhook, "kind" | "settings">>;
+export type Destination = Webhook & Required<Pick<Webhook, "settings">> & { kind: DestinationKind };
 
 export const isDestination = (webhook: Webhook): webhook is Destination =>
   webhook.kind !== undefined && webhook.settings !== undefined;
+
+/** What an agent subscribed: a webhook that is signed with the agent's secret, and ends by itself. */
+export type McpListener = Webhook & Required<Pick<Webhook, "mcp">>;
+
+export const isMcpListener = (webhook: Webhook): webhook is McpListener => webhook.mcp !== undefined;
+
+/** The ids of agents' subscriptions, which lists of webhooks and of destinations leave out. */
+export const MCP_IDS = { $gt: "ms_", $lt: "mt" } as const;
+/** The ids of all others. */
+export const NOT_MCP_IDS = { $not: /^ms_/ };
 
 /** The fields by whose text a list finds a webhook or a destination. */
 export const WEBHOOK_TEXTS: (keyof Webhook & string)[] = ["_id", "name", "url"];
@@ -102,6 +131,7 @@ export const Webhooks = collection<Webhook>(
       _id: { type: String, required: true },
       kind: { type: String },
       settings: { type: String },
+      mcp: { type: Schema.Types.Mixed, default: undefined },
       component_id: { type: String },
       connection_ids: { type: [String], default: undefined },
       owner_id: { type: String, required: true },

@@ -3,7 +3,7 @@ import type { IdPrefix } from "../lib/ids.ts";
 import { Components } from "../models/component.ts";
 import { Connections } from "../models/connection.ts";
 import { type Source, Sources } from "../models/source.ts";
-import { type Webhook, Webhooks } from "../models/webhook.ts";
+import { MCP_IDS, type Webhook, Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { beginningWith, containing } from "../store/text-filter.ts";
@@ -129,7 +129,12 @@ export const RESOURCES: Resource[] = [
     show: showSource,
   }),
   resource({ ...receivers, kind: "webhook", prefixes: ["wh"], where: { _id: { $gte: "wh_" } } }),
-  resource({ ...receivers, kind: "destination", prefixes: ["ds", "ac"], where: { _id: { $lt: "wh_" } } }),
+  resource({
+    ...receivers,
+    kind: "destination",
+    prefixes: ["ds", "ac"],
+    where: { _id: { $lt: MCP_IDS.$gt } },
+  }),
   resource({
     kind: "workflow",
     prefixes: ["p"],

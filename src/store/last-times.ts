@@ -66,7 +66,7 @@ const ofSource = (counts: Counts): Happened => ({
 });
 
 const WRITTEN: { collection: string; prefix: RegExp; happened: (counts: Counts) => Happened }[] = [
-  { collection: "webhooks", prefix: /^(wh|ds|ac)_/, happened: toListener },
+  { collection: "webhooks", prefix: /^(wh|ds|ac|ms)_/, happened: toListener },
   { collection: "sources", prefix: /^dc_/, happened: ofSource },
 ];
 

@@ -55,17 +55,18 @@ export const asRequired = (resource: Revised): { revision?: number | null } =>
   isRequiredAsRead(resource) ? ofRevision(resource) : {};
 
 /**
- * Deletes a document; no effect if it is deleted already. Throws `precondition-failed` if it is required as read and was changed
+ * Deletes a document, if it still is as `ifStill` says; returns false if it has not. Throws `precondition-failed` if it is required as read and was changed
  * since, also by a change that ends at the same moment.
  */
 export async function deleteRevised<Document extends Revised & { _id: string }>(
   rows: Model<Document>,
   document: Pick<Document, "_id"> & Revised,
-  options: { session?: ClientSession } = {},
-): Promise<void> {
-  const filter = { _id: document._id, ...asRequired(document) } as object;
+  { ifStill = {}, ...options }: { session?: ClientSession; ifStill?: object } = {},
+): Promise<boolean> {
+  const filter = { ...ifStill, _id: document._id, ...asRequired(document) } as object;
   const { deletedCount } = await rows.deleteOne(filter, options);
   if (deletedCount === 0) await requireUnchanged(rows, document, options);
+  return deletedCount > 0;
 }
 
 /** Throws `precondition-failed` if a document that a deletion has not found is there, at another revision than was wanted. */

@@ -180,10 +180,13 @@ type HealthStage = 1 | 2;
 type Shown = Pick<Webhook, "_id" | "owner_id" | "name">;
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
-const kindOf = ({ _id }: Pick<Shown, "_id">) => (_id.startsWith("wh_") ? "webhook" : "destination");
+const kindOf = ({ _id }: Pick<Shown, "_id">) => {
+  if (_id.startsWith("ms_")) return "mcp_subscription";
+  return _id.startsWith("wh_") ? "webhook" : "destination";
+};
 /** Returns how alerts call a webhook or destination: not by its url, which may hold a secret. */
 export const describeListener = ({ _id, name }: Pick<Shown, "_id" | "name">): string => {
-  const kind = kindOf({ _id });
+  const kind = _id.startsWith("ms_") ? "subscription of an agent" : kindOf({ _id });
   return name ? `${kind} "${name}" (${_id})` : `${kind} ${_id}`;
 };
 const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject: { id: _id, name } });

@@ -92,7 +92,9 @@ export const webhookRoutes = [
     access: ownWebhook,
     response: empty(204),
     example: { params },
-    handler: ({ deps, resource }) => deleteWebhook(deps, resource),
+    handler: async ({ deps, resource }) => {
+      await deleteWebhook(deps, resource);
+    },
   }),
   route({
     method: "POST",

@@ -1,3 +1,4 @@
+import type { QueryFilter } from "mongoose";
 import { accountsOfSubscriptions } from "../accounts/access.ts";
 import { checkCount } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
@@ -171,23 +172,31 @@ export type DeletedListener = Pick<Webhook, "_id" | "owner_id"> & Revised;
 /**
  * Deletes a webhook, its subscriptions and its issues in one transaction, then cancels its pending deliveries and releases its permits. There may be very
  * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
- * is due. Throws `precondition-failed` as `deleteRevised` does.
+ * is due. Returns false, and deletes nothing, if `ifStill` does not hold any more. Throws `precondition-failed` as `deleteRevised` does.
  */
-export async function deleteWebhook(platform: Working, webhook: DeletedListener): Promise<void> {
+export async function deleteWebhook(
+  platform: Working,
+  webhook: DeletedListener,
+  ifStill: QueryFilter<Webhook> = {},
+): Promise<boolean> {
   const { _id: webhookId, owner_id } = webhook;
   const subscriptions = await Subscriptions(platform.mongo)
     .find({ listener_id: webhookId }, { owner_id: 1, emitter_id: 1 })
     .lean();
   const accounts = await accountsOfSubscriptions(platform, subscriptions);
-  await transaction(platform.mongo, async session => {
-    await deleteRevised(Webhooks(platform.mongo), webhook, { session });
+  const isDeleted = await transaction(platform.mongo, async session => {
+    const wasThere = await deleteRevised(Webhooks(platform.mongo), webhook, { session, ifStill });
+    if (!wasThere && Object.keys(ifStill).length > 0) return false;
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await Issues(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
+    return true;
   });
+  if (!isDeleted) return false;
   await platform.routing.invalidate([owner_id, ...accounts]);
   await cancelDeliveries(platform, webhookId);
   await platform.permits.delete(webhookId);
+  return true;
 }
 
 /** Cancels and counts every pending delivery to a webhook; their jobs then have nothing to do. */

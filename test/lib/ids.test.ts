@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { derivedId, firstIdAt, isId, newId, timeOfId } from "../../src/lib/ids.ts";
+import { derivedId, firstIdAt, hashedId, isId, newId, timeOfId } from "../../src/lib/ids.ts";
 
 const ms = fc.integer({ min: 0, max: 3_000_000_000_000 });
 
@@ -56,5 +56,13 @@ describe("ids", () => {
     ]) {
       expect(isId("dc", text), text).to.equal(false);
     }
+  });
+
+  it("are the same of the same parts, and of no others, whenever they are made", () => {
+    const id = hashedId("ms", "a", "b");
+    expect(isId("ms", id)).to.equal(true);
+    expect(hashedId("ms", "a", "b")).to.equal(id);
+    for (const parts of [["ab"], ["a", "b", ""], ["a\nb"], ["b", "a"]])
+      expect(hashedId("ms", ...parts)).not.to.equal(id);
   });
 });

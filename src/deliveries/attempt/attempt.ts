@@ -1,6 +1,6 @@
 import type { EndpointResponse, Message } from "../../destinations/message.ts";
 import { issueCountsOf } from "../../issues/issue-counts.ts";
-import type { Webhook } from "../../models/webhook.ts";
+import { isMcpListener, type Webhook } from "../../models/webhook.ts";
 import type { Calling, Observed, Stores } from "../../platform.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts";
 import { BUSY_FLOOR_MS, type Decision, decide, scheduleOf } from "./retry-policy.ts";
@@ -60,8 +60,12 @@ function decideFor(
     busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
     random: options.random ?? Math.random,
     nowMs,
+    ...(isMcpListener(webhook) && { goneStatuses: MCP_GONE }),
   });
 }
+
+/** What ends a delivery to an agent, and nothing else of its subscription: the event is not wanted, or too large. */
+const MCP_GONE = [410, 413];
 
 /**
  * Returns an attempt that failed because the subscription's function did: nothing was sent, so the endpoint's health stays
@@ -136,7 +140,9 @@ async function updateHealth(
   webhook: Webhook,
   { response, decision, cause }: Pick<Attempted, "response" | "decision" | "cause">,
 ): Promise<void> {
+  const isGone = decision.kind === "failed" && decision.reason === "gone";
   if (decision.kind === "delivered") await noteSuccess(platform, webhook);
+  else if (isGone && isMcpListener(webhook)) return;
   else if (response.status === 410) await disableGone(platform, webhook, cause);
   else await noteFailure(platform, webhook, cause);
 }

@@ -15,6 +15,7 @@ export interface DeliveryFacts {
   isSubscribed: boolean;
   /** JSON; undefined if the event is no longer kept. */
   payload: string | undefined;
+  nowMs: number;
 }
 
 /** Why nothing is sent. */
@@ -29,8 +30,11 @@ export type Prepared =
   | { kind: "end" | "drop"; reason: UnsentReason };
 
 /** Decides whether an attempt, the first or a later one, is sent, or why not (docs/states.md#delivery). Pure. */
-export function prepare({ webhook, access, isSubscribed, payload }: DeliveryFacts): Prepared {
-  if (!webhook) return { kind: "drop", reason: "webhook-deleted" };
+export function prepare({ webhook, access, isSubscribed, payload, nowMs }: DeliveryFacts): Prepared {
+  // What has expired is as good as deleted, which a sweep does soon.
+  if (!webhook || (webhook.mcp && webhook.mcp.expires_at_ms <= nowMs)) {
+    return { kind: "drop", reason: "webhook-deleted" };
+  }
   if (!access.canUseListener) return { kind: "drop", reason: "access-lost" };
   if (!access.canReadEmitter) return { kind: "end", reason: "access-lost" };
   if (!isSubscribed) return { kind: "end", reason: "subscription-deleted" };

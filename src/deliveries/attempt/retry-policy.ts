@@ -1,7 +1,8 @@
 /**
  * The life of a retry, in one place (docs/states.md#delivery draws it):
  *
- * 1. An attempt is sent (`send.ts`). Any 2xx delivers. A 410 fails the delivery and disables the webhook.
+ * 1. An attempt is sent (`send.ts`). Any 2xx delivers. A 410 fails the delivery and disables the webhook; of an agent's
+ *    subscription, a 410 or 413 fails the delivery only.
  * 2. Any other result is a failed attempt. `decide` takes the next step of the schedule, which is the webhook's as it is now, so
  *    that a changed one decides from then on: after the first failed attempt the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to between the step and
  *    2 h more; a 429 or a time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
@@ -45,7 +46,11 @@ export interface RetryRules {
   /** In [0, 1). */
   random: () => number;
   nowMs: number;
+  /** What says that the event is not to be sent again. */
+  goneStatuses?: readonly number[];
 }
+
+const GONE = [410];
 
 /**
  * Returns the steps of a webhook's schedule in milliseconds: its own, or else the installation's. Those of an ordered webhook are
@@ -62,10 +67,10 @@ export function scheduleOf(
 /** Decides what follows from an attempt (docs/design.md#delivery-to-a-webhook). Pure. */
 export function decide(
   { status, retryAfter, timedOut }: Pick<EndpointResponse, "status" | "retryAfter" | "timedOut">,
-  { nowMs, ...rules }: RetryRules,
+  { nowMs, goneStatuses = GONE, ...rules }: RetryRules,
 ): Decision {
   if (status !== null && status >= 200 && status < 300) return { kind: "delivered" };
-  if (status === 410) return { kind: "failed", reason: "gone" };
+  if (status !== null && goneStatuses.includes(status)) return { kind: "failed", reason: "gone" };
   const delayMs = nextDelayMs({
     ...rules,
     retryAfterMs: parseRetryAfter(retryAfter, nowMs),
@@ -92,7 +97,9 @@ export function nextDelayMs({
   isBusy,
   busyFloorMs,
   random,
-}: Omit<RetryRules, "nowMs"> & { retryAfterMs: number | null; isBusy: boolean }): number | null {
+}: Omit<RetryRules, "nowMs" | "goneStatuses"> & { retryAfterMs: number | null; isBusy: boolean }):
+  | number
+  | null {
   const step = scheduleMs[retryIndex - 1];
   if (step === undefined) return null;
   const delayMs =

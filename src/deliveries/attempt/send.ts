@@ -14,11 +14,12 @@ import { sendToS3 } from "../../destinations/s3/send.ts";
 import type { EgressResponse } from "../../egress/agent.ts";
 import { newId } from "../../lib/ids.ts";
 import { unixSeconds } from "../../lib/time.ts";
-import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
+import { type DestinationKind, isDestination, isMcpListener, type Webhook } from "../../models/webhook.ts";
 import type { Calling, Stores } from "../../platform.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";
 import { timeoutMsOf } from "../../webhooks/delivery-settings.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
+import { occurrenceRequest } from "./callback.ts";
 import { messageHeaders, signatureHeaders } from "./sign.ts";
 
 /** How each kind of destination is handed a message. */
@@ -61,14 +62,16 @@ function requestHeaders(
   };
 }
 
-/** Signs a message and POSTs it to a webhook (docs/design.md#delivery-to-a-webhook); `atMs` is the `webhook-timestamp`. */
+/** Signs a message and POSTs it to a webhook or an agent's callback (docs/design.md#delivery-to-a-webhook); `atMs` is the `webhook-timestamp`. */
 const sendToEndpoint: SendToWebhook = async (platform, webhook, message, signal, atMs) => {
-  const headers = requestHeaders(platform, webhook, message, atMs);
+  const { headers, body } = isMcpListener(webhook)
+    ? occurrenceRequest(platform, webhook, message, atMs)
+    : { headers: requestHeaders(platform, webhook, message, atMs), body: message.body };
   return await outcomeOf(signal, async () => {
     const response = await platform.egress.request(webhook.url, {
       method: "POST",
       headers,
-      body: message.body,
+      body,
       timeoutMs: timeoutMsOf(platform.config, webhook),
       maxResponseBytes: MAX_RESPONSE_BYTES,
       // The receiver knows it by its `webhook-id`.

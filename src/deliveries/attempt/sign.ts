@@ -18,6 +18,23 @@ export const signatureHeaderNames = ({ signing_keys }: Pick<Webhook, "signing_ke
     ? ["webhook-signature", "x-pd-signature"]
     : ["webhook-signature"];
 
+/** The headers of Standard Webhooks: the id, the time, and one signature for each key, newest first. */
+export function standardHeaders(
+  { id, timestamp, body }: SignedMessage,
+  signingKeys: string[],
+): Record<string, string> {
+  const signatures = signingKeys.map(key => {
+    if (isEd25519(key)) return `v1a,${signEd25519(key, `${id}.${timestamp}.${body}`)}`;
+    const secret = Buffer.from(key.slice("whsec_".length), "base64");
+    return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+  });
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signatures.join(" "),
+  };
+}
+
 /**
  * The signature headers of a request, one signature for each key, newest first. `webhook-signature` follows Standard
  * Webhooks: its HMAC key is the base64-decoded part after `whsec_`, and `whsk_` signs by ed25519. `x-pd-signature` is keyed with
@@ -25,19 +42,12 @@ export const signatureHeaderNames = ({ signing_keys }: Pick<Webhook, "signing_ke
  * a key there is none.
  */
 export function signatureHeaders(message: SignedMessage, signingKeys: string[]): Record<string, string> {
-  const { id, timestamp, body } = message;
-  const standard = signingKeys.map(key => {
-    if (isEd25519(key)) return `v1a,${signEd25519(key, `${id}.${timestamp}.${body}`)}`;
-    const secret = Buffer.from(key.slice("whsec_".length), "base64");
-    return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
-  });
+  const { timestamp, body } = message;
   const plain = signingKeys
     .filter(key => !isEd25519(key))
     .map(key => `v1=${createHmac("sha256", key).update(`${timestamp}.${body}`).digest("hex")}`);
   return {
-    "webhook-id": id,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": standard.join(" "),
+    ...standardHeaders(message, signingKeys),
     ...(plain.length > 0 && { "x-pd-signature": [`t=${timestamp}`, ...plain].join(",") }),
   };
 }

@@ -69,7 +69,8 @@ async function createSome(
       listener: webhook?.owner_id ?? listener.ownerId,
     });
     const delivery = newDelivery(platform, { ...event, id: event._id }, listener, webhook);
-    const prepared = prepare({ webhook, access, isSubscribed: true, payload: event.event });
+    const nowMs = platform.clock();
+    const prepared = prepare({ webhook, access, isSubscribed: true, payload: event.event, nowMs });
     if (prepared.kind === "send") pending.push(delivery);
     else (prepared.kind === "end" ? ended : dropped).push({ delivery, reason: prepared.reason });
   }

@@ -39,6 +39,7 @@ export async function presentIssues({ mongo }: Stores, issues: Issue[]): Promise
 
 function kindOf(listenerId: string): IssueView["listener_kind"] {
   if (listenerId.startsWith("wh_")) return "webhook";
+  if (listenerId.startsWith("ms_")) return "mcp_subscription";
   return listenerId.startsWith("ac_") ? "action" : "destination";
 }
 

@@ -17,7 +17,12 @@ export const IssueView = Type.Object(
     listener_id: Type.String({ description: "The webhook or destination." }),
     listener_name: OrNull(Type.String(), "Its name; null without one."),
     listener_kind: Type.Union(
-      [Type.Literal("webhook"), Type.Literal("destination"), Type.Literal("action")],
+      [
+        Type.Literal("webhook"),
+        Type.Literal("destination"),
+        Type.Literal("action"),
+        Type.Literal("mcp_subscription"),
+      ],
       { description: "What it is." },
     ),
     cause: Type.String({

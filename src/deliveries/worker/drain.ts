@@ -7,6 +7,7 @@ import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/verdicts.ts";
 import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { traceField } from "../../tracing/trace-context.ts";
+import { type AgentAccess, agentAccess } from "../attempt/agent-access.ts";
 import type { Attempted } from "../attempt/attempt.ts";
 import { connectedBy, prepare } from "../attempt/prepare.ts";
 import { endDelivery } from "../attempt/record.ts";
@@ -228,7 +229,8 @@ async function loadDue(
   shared: Pick<SharedByAttempts, "reads">,
 ): Promise<LoadedDue> {
   const loaded: LoadedDue = { toSend: [], ended: 0, early: [] };
-  await Promise.all(rows.map(row => loadOne(platform, webhook, row, shared, loaded)));
+  const ofAgents = await agentAccess(platform, webhook ? [webhook] : []);
+  await Promise.all(rows.map(row => loadOne(platform, { webhook, ofAgents }, row, shared, loaded)));
   const order = new Map(rows.map(({ _id }, i) => [_id, i]));
   loaded.toSend.sort((a, b) => (order.get(a.deliveryId) ?? 0) - (order.get(b.deliveryId) ?? 0));
   return loaded;
@@ -236,7 +238,7 @@ async function loadDue(
 
 async function loadOne(
   platform: Working & Calling,
-  webhook: Webhook | null,
+  { webhook, ofAgents }: { webhook: Webhook | null; ofAgents: AgentAccess },
   row: Delivery,
   { reads }: Pick<SharedByAttempts, "reads">,
   loaded: LoadedDue,
@@ -245,11 +247,13 @@ async function loadOne(
     reads.event(row.emit_id),
     reads.subscription(row.subscription_id),
   ]);
+  const access = await subscriberAccessNow(platform, connectedBy(row, subscription, event));
   const prepared = prepare({
     webhook,
-    access: await subscriberAccessNow(platform, connectedBy(row, subscription, event)),
+    access: ofAgents.narrow(row.webhook_id, access),
     isSubscribed: subscription !== null || !(await isSubscriptionEnded(platform, row)),
     payload: event?.event,
+    nowMs: platform.clock(),
   });
   if (prepared.kind === "send") {
     loaded.toSend.push(dueOf(row, prepared, subscription ?? row));

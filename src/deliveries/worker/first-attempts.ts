@@ -10,6 +10,7 @@ import type { JobContext } from "../../queues/run-worker.ts";
 import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";
+import { agentAccess } from "../attempt/agent-access.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
 import { type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";
@@ -146,6 +147,8 @@ async function loadFirstAttempts(
     ordered: [],
     orderedWebhooks: new Set(),
   };
+  const ofAgents = await agentAccess(platform, webhooks.values());
+  const nowMs = platform.clock();
   for (const { id, event, listener } of all) {
     const { subscriptionId, webhookId, ownerId } = listener;
     const webhook = webhooks.get(webhookId) ?? null;
@@ -154,14 +157,18 @@ async function loadFirstAttempts(
     const subscription = { subscription_id: subscriptionId, emitter_id: event.emitter_id };
     const prepared = prepare({
       webhook,
-      access: await subscriberAccess(platform, {
-        subscriber: ownerId,
-        // A job of an older version does not name its account: access was asked when it was made.
-        emitter: job.account_id ?? ownerId,
-        listener: webhook?.owner_id ?? ownerId,
-      }),
+      access: ofAgents.narrow(
+        webhookId,
+        await subscriberAccess(platform, {
+          subscriber: ownerId,
+          // A job of an older version does not name its account: access was asked when it was made.
+          emitter: job.account_id ?? ownerId,
+          listener: webhook?.owner_id ?? ownerId,
+        }),
+      ),
       isSubscribed: subscriptions.has(subscriptionId) || !(await isSubscriptionEnded(platform, subscription)),
       payload: event.body ?? bodies.get(event.id),
+      nowMs,
     });
     if (prepared.kind !== "send") {
       const delivery = newDelivery(platform, event, listener, webhook, id);

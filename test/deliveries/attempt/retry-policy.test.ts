@@ -35,6 +35,13 @@ describe("the decision after an attempt", () => {
     });
   }
 
+  it("is that nothing more is sent for 410, and for what else the receiver's kind says it by", () => {
+    expect(decided({ status: 410 })).to.deep.equal({ kind: "failed", reason: "gone" });
+    expect(decided({ status: 413 })).to.deep.equal({ kind: "retry", delayMs: 5000 });
+    const ofAgent = decide(response({ status: 413 }), { ...rules, goneStatuses: [410, 413] });
+    expect(ofAgent).to.deep.equal({ kind: "failed", reason: "gone" });
+  });
+
   it("is a retry if no response arrived", () => {
     expect(decided({ error: "connect: refused" })).to.deep.equal({ kind: "retry", delayMs: 5000 });
   });
