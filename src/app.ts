@@ -45,6 +45,7 @@ import { rejectionRoutes } from "./ingress/rejection-routes.ts";
 import { version } from "./lib/versions.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { MCP_PATH, mcpServer } from "./mcp/endpoint.ts";
+import { mcpSubscriptionRoutes } from "./mcp/events/routes.ts";
 import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
@@ -98,6 +99,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...actionRoutes,
   ...deliveryRoutes,
   ...destinationDeliveryRoutes,
+  ...mcpSubscriptionRoutes,
   ...replayRoutes,
   ...issueRoutes,
   ...secretRoutes,

@@ -7,6 +7,7 @@ import type {
   Connection,
   Destination,
   EventSummary,
+  McpSubscription,
   Source,
   Subscription,
   Webhook,
@@ -23,6 +24,7 @@ interface RowsOfAccount {
   sources: Source;
   webhooks: Webhook;
   destinations: Destination;
+  mcp_subscriptions: McpSubscription;
   subscriptions: Subscription;
   workflows: Workflow;
   connections: Connection;
