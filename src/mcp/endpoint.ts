@@ -8,7 +8,8 @@ import { hasOwnOrigin } from "../http/session-cookie.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Stores } from "../platform.ts";
+import type { Calling as CallingPlatform, Working } from "../platform.ts";
+import { eventsOf } from "./events/events.ts";
 import { idOf, readBody, readMessage } from "./message.ts";
 import { resultOf, type Served } from "./methods.ts";
 import { RpcError } from "./protocol.ts";
@@ -18,7 +19,7 @@ import { type Calling, toolsOf } from "./tools.ts";
 export const MCP_PATH = "/mcp";
 
 export interface McpOptions<Deps> {
-  platform: Pick<Stores, "config">;
+  platform: Working & CallingPlatform;
   gate: KeyGate;
   /** The routes of the API, which the tools call. */
   routes: readonly AnyRoute<Deps>[];
@@ -43,6 +44,7 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     version: platform.config.version,
     tools: toolsOf(find, callRoute),
     resources: resourcesOf(find, callRoute),
+    events: eventsOf(platform, find, callRoute),
     onFault: logFault,
   });
   return async (ctx, next) => {

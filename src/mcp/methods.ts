@@ -1,7 +1,8 @@
 import { requestState } from "../http/request-log.ts";
+import type { Events } from "./events/events.ts";
 import type { Message } from "./message.ts";
 import { promptOf, SHOWN_PROMPTS } from "./prompts.ts";
-import { type Era, META, RpcError, VERSIONS } from "./protocol.ts";
+import { type Era, EVENTS_EXTENSION, META, RpcError, VERSIONS } from "./protocol.ts";
 import { type Resources, TEMPLATES } from "./resources.ts";
 import { failed } from "./result.ts";
 import { type Calling, isOffered, type Tool } from "./tools.ts";
@@ -11,6 +12,7 @@ export interface Served {
   version: string;
   tools: ReadonlyMap<string, Tool>;
   resources: Resources;
+  events: Events;
   /** Is told of an error that is not the caller's, whose cause no response shows. */
   onFault: (error: unknown, calling: Calling) => void;
 }
@@ -44,7 +46,11 @@ const WRITING =
 const instructionsFor = ({ mayWrite }: Calling): string =>
   mayWrite ? `${INSTRUCTIONS}\n${WRITING}` : INSTRUCTIONS;
 
-const capabilities = { tools: {}, resources: {}, prompts: {} };
+/** Hosts look for events at the top level, as they did before the extension had its place. */
+const capabilities = {
+  ...{ tools: {}, resources: {}, prompts: {}, events: {} },
+  extensions: { [EVENTS_EXTENSION]: {} },
+};
 const serverInfo = ({ version }: Served) => ({ name: "headwater", title: "Headwater", version });
 
 function text(params: Message["params"], name: string): string {
@@ -116,6 +122,14 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   "prompts/get": { result: async (_served, { params }) => promptOf(text(params, "name"), params.arguments) },
+  "events/list": {
+    async result({ events }, { params, calling }) {
+      checkNoCursor(params);
+      return await events.list(calling);
+    },
+  },
+  "events/subscribe": { result: ({ events }, { params, calling }) => events.subscribe(params, calling) },
+  "events/unsubscribe": { result: ({ events }, { params, calling }) => events.unsubscribe(params, calling) },
 };
 
 /** What a route rejects is told the model, which may then do it right; a tool that is not there is told the client. */

@@ -30,7 +30,11 @@ export const NAMED_BY: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-/** Codes of errors. Those from -32020 on are the protocol's own, the others JSON-RPC's. */
+/**
+ * Codes of errors. Those from -32020 on are the protocol's own; those of the Events extension, from -32011 to -32015, are what hosts
+ * expect that use it: the extension is a beta, whose draft (SEP-3415) numbers them otherwise, -32023 to -32027. The others are
+ * JSON-RPC's.
+ */
 export const CODES = {
   parse: -32700,
   invalidRequest: -32600,
@@ -39,7 +43,15 @@ export const CODES = {
   internal: -32603,
   headerMismatch: -32020,
   unsupportedVersion: -32022,
+  notFound: -32011,
+  forbidden: -32012,
+  resourceExhausted: -32013,
+  unsupported: -32014,
+  callbackEndpoint: -32015,
 } as const;
+
+/** The Events extension, as a capability. */
+export const EVENTS_EXTENSION = "io.modelcontextprotocol/events";
 
 /** Schemes of resources. */
 export const URIS = {

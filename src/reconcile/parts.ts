@@ -50,5 +50,6 @@ export const STEP_NAMES = [
   "functions",
   "alerts",
   "issues",
+  "mcp_subscriptions",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];

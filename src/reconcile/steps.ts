@@ -3,6 +3,7 @@ import { beginIssueSweep, ISSUES_BOUNDS } from "../deliveries/issues/sweep.ts";
 import { beginDeliverySweep } from "../deliveries/sweep.ts";
 import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
+import { beginMcpSweep, MCP_BOUNDS } from "../mcp/events/sweep.ts";
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/settle.ts";
@@ -41,6 +42,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     functions: () => beginFunctionSweep(platform),
     alerts: () => beginAlertSweep(platform),
     issues: () => beginIssueSweep(platform),
+    mcp_subscriptions: () => beginMcpSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {
     run_queues: RUN_QUEUES_BOUNDS,
@@ -49,6 +51,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     silent_emitters: SILENT_EMITTERS_BOUNDS,
     functions: FUNCTIONS_BOUNDS,
     issues: ISSUES_BOUNDS,
+    mcp_subscriptions: MCP_BOUNDS,
   };
   return STEP_NAMES.map(name => ({
     name,

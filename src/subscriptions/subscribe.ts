@@ -35,6 +35,8 @@ export interface NewSubscription extends SubscriptionKey {
    * Code of a function; null for none. Without it, an existing subscription keeps its function, and a new one has none.
    */
   code?: string | null | undefined;
+  /** True for a listener that the caller has looked up, of a kind that no request may name. */
+  isListenerKnown?: true;
 }
 
 /**
@@ -46,11 +48,11 @@ export interface NewSubscription extends SubscriptionKey {
 export async function subscribe(
   platform: Stores & Sandboxed,
   { owner, owners, userId }: Subscriber,
-  { emitterId, listenerId, eventName, filter, code }: NewSubscription,
+  { emitterId, listenerId, eventName, filter, code, isListenerKnown }: NewSubscription,
 ): Promise<Subscription> {
   if (filter !== undefined) checkFilter(filter);
   await checkEmitter(platform, emitterId, eventName, owners);
-  await checkListener(platform, listenerId, owners);
+  if (!isListenerKnown) await checkListener(platform, listenerId, owners);
   if (typeof code === "string") rejectWithoutDeliveries(listenerId);
   const key = { emitter_id: emitterId, event_name: eventName, owner_id: owner, listener_id: listenerId };
   if (!(await Subscriptions(platform.mongo).exists(key))) {

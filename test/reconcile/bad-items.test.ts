@@ -31,6 +31,7 @@ const FINDS_NOTHING: string[] = [
   "functions",
   "alerts",
   "issues",
+  "mcp_subscriptions",
 ];
 
 describe("an item that can't be repaired", () => {
