@@ -4,7 +4,7 @@ import { UserError } from "./user-error.mjs";
 
 /**
  * Bundles what a browser gets: modules and styles whose names have the hash of their content, and chunks of what several of them need.
- * `options` are esbuild's others; `what` it is stands in errors. Returns esbuild's metafile. Throws UserError for code that can't be parsed.
+ * `options` are esbuild's others; errors name `what` it is. Returns esbuild's metafile. Throws UserError for code that can't be parsed.
  */
 export async function bundleForBrowsers(root, what, options) {
   const { build } = createRequire(join(root, "package.json"))("esbuild");

@@ -98,7 +98,7 @@ export const mcpSubscriptionRoutes = [
     response: empty(204),
     example: { params },
     async handler({ deps, resource }) {
-      await deleteWebhook(deps, resource._id);
+      await deleteWebhook(deps, resource);
     },
   }),
 ];

@@ -85,7 +85,7 @@ export async function grant(
       isListenerKnown: true,
     });
   } catch (error) {
-    if (granted.isNew) await deleteWebhook(platform, id);
+    if (granted.isNew) await deleteWebhook(platform, { _id: id, owner_id: subscribing.scope.owner });
     throw asExhausted(asInvalidParams(error));
   }
   await platform.routing.invalidate([subscribing.scope.owner]);
@@ -95,7 +95,7 @@ export async function grant(
 /** Ends the subscription with this id and returns it; null if there is none. */
 export async function end(platform: Working, id: string): Promise<McpListener | null> {
   const listener = await find(platform, id);
-  if (listener) await deleteWebhook(platform, id);
+  if (listener) await deleteWebhook(platform, listener);
   return listener;
 }
 

@@ -40,10 +40,10 @@ export function beginMcpSweep(platform: Working & Outbound): SweepBatch {
 }
 
 /** Unless it was refreshed in between, perhaps with another key. */
-const deleteIfStill = (platform: Working, { _id, mcp }: McpListener): Promise<boolean> =>
-  deleteWebhook(platform, _id, {
-    "mcp.expires_at_ms": mcp.expires_at_ms,
-    "mcp.key_id": mcp.key_id,
+const deleteIfStill = (platform: Working, listener: McpListener): Promise<boolean> =>
+  deleteWebhook(platform, listener, {
+    "mcp.expires_at_ms": listener.mcp.expires_at_ms,
+    "mcp.key_id": listener.mcp.key_id,
   } as object);
 
 async function endForbidden(platform: Working & Outbound, listener: McpListener): Promise<boolean> {
