@@ -139,12 +139,14 @@ function Sender(props: VerifyFieldsProps) {
   // As it begins: one that is opened stays open.
   const [isOpen] = useState(props.form.values.provider !== "");
   return (
-    <details class="form" open={isOpen || props.faultOf("verify") !== undefined}>
+    <details open={isOpen || props.faultOf("verify") !== undefined}>
       <summary>Verification</summary>
-      <p class="hint">
-        The server checks who signed a request before any source is run, and rejects the rest.
-      </p>
-      <VerifyFields {...props} />
+      <div class="form">
+        <p class="hint">
+          The server checks who signed a request before any source is run, and rejects the rest.
+        </p>
+        <VerifyFields {...props} />
+      </div>
     </details>
   );
 }

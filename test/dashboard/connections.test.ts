@@ -155,6 +155,7 @@ describe("the dashboard's connections", () => {
     expect(await save()).to.equal(200);
     expect(await verify(), "kept").to.include({ preset: "github", secrets: 1 });
     await row("Shop of Ada").getByRole("button", { name: "Edit" }).click();
+    await dialog().getByLabel("Name").fill("The shop");
     await dialog().getByLabel("New secret").fill("s3cret-next");
     await dialog()
       .getByLabel(/^Keep the secret that is set, too/)

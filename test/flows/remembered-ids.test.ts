@@ -1,3 +1,4 @@
+// runs-long: npm test has what is remembered in test/runs/dedupe.test.ts, and killed processes in test/flows/crash.test.ts
 import { expect } from "chai";
 import { RunRecords } from "../../src/models/run.ts";
 import { SourceMemories } from "../../src/models/source.ts";

@@ -322,7 +322,8 @@ describe("mcp/write-table", () => {
 
 describe("mcp/write-table of an installation", () => {
   it("writes nothing with MCP=read, which is the default", async () => {
-    for (const env of [{ MCP: "read" }, {}] as Record<string, string>[]) {
+    const settings: Record<string, string>[] = [{ MCP: "read" }, {}];
+    for (const env of settings) {
       const system = await startSystem({ RATE_LIMITS: "api:0", ...env }, { workers: false });
       try {
         const api = await system.user();
