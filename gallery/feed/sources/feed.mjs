@@ -1,6 +1,7 @@
 import { emitInOrder, newestOf } from "../../lib/emit-in-order.mjs";
 import { send, withoutSecrets } from "../../lib/http.mjs";
 import { firstOf, shortHash } from "../../lib/identity.mjs";
+import { backfill, timer } from "../../lib/poll-props.mjs";
 import { readFeed } from "../read-feed.mjs";
 
 const MAX_FEEDS = 10;
@@ -23,21 +24,14 @@ export default {
   props: {
     db: "$.service.db",
     urls: { type: "string[]", label: "Feeds", description: `Addresses of at most ${MAX_FEEDS} feeds.` },
-    timer: { type: "$.interface.timer", label: "Look every", default: { intervalSeconds: 900 } },
+    timer: timer("Look every", 900),
     words: {
       type: "string[]",
       label: "Only with one of these words",
       description: "In the title or the text, in either case. Empty: every entry.",
       optional: true,
     },
-    backfill: {
-      type: "integer",
-      label: "Entries to begin with",
-      description: "How many of the newest entries of a feed are events at the first look.",
-      default: 0,
-      min: 0,
-      max: 100,
-    },
+    backfill: backfill("entries", "entries of a feed"),
   },
   hooks: {
     // An address that is not a feed's is told to who enters it.

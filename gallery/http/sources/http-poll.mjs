@@ -2,6 +2,7 @@ import { emitInOrder, newestOf } from "../../lib/emit-in-order.mjs";
 import { heedingWaits, jsonOf, send, withoutSecrets } from "../../lib/http.mjs";
 import { firstOf, shortHash } from "../../lib/identity.mjs";
 import { asText, filled, valueAt } from "../../lib/paths.mjs";
+import { backfill, timer } from "../../lib/poll-props.mjs";
 
 /** Names of items, of which a db of 60 KB holds as many. */
 const REMEMBERED = 2000;
@@ -23,7 +24,7 @@ export default {
       label: "Address",
       description: "It responds with JSON, which is a list or has one.",
     },
-    timer: { type: "$.interface.timer", label: "Ask every", default: { intervalSeconds: 300 } },
+    timer: timer("Ask every", 300),
     authorization: {
       type: "string",
       label: "Authorization",
@@ -132,14 +133,7 @@ export default {
       min: 0,
       max: 86_400,
     },
-    backfill: {
-      type: "integer",
-      label: "Items to begin with",
-      description: "How many of the newest items are events at the first look.",
-      default: 0,
-      min: 0,
-      max: 100,
-    },
+    backfill: backfill("items"),
   },
   hooks: {
     // What is wrong with the address or the paths is told to who enters them.

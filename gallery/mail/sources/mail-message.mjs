@@ -1,5 +1,6 @@
 import { emitInOrder, newestOf } from "../../lib/emit-in-order.mjs";
 import { shortHash } from "../../lib/identity.mjs";
+import { backfill, timer } from "../../lib/poll-props.mjs";
 import { serverProps, withServer } from "../mailbox.mjs";
 import { FIELDS, readMessage } from "../read-message.mjs";
 
@@ -17,7 +18,7 @@ export default {
   props: {
     db: "$.service.db",
     ...serverProps,
-    timer: { type: "$.interface.timer", label: "Look every", default: { intervalSeconds: 300 } },
+    timer: timer("Look every", 300),
     mailbox: {
       type: "string",
       label: "Mailbox",
@@ -49,14 +50,7 @@ export default {
       default: "names",
     },
     most: { type: "integer", label: "Most messages of one look", default: 100, min: 1, max: 500 },
-    backfill: {
-      type: "integer",
-      label: "Messages to begin with",
-      description: "How many of the newest messages are events at the first look.",
-      default: 0,
-      min: 0,
-      max: 100,
-    },
+    backfill: backfill("messages"),
   },
   hooks: {
     // A wrong password is told to who enters it.

@@ -1,6 +1,7 @@
 import { emitInOrder } from "../../lib/emit-in-order.mjs";
 import { shortHash } from "../../lib/identity.mjs";
 import { filled } from "../../lib/paths.mjs";
+import { backfill, timer } from "../../lib/poll-props.mjs";
 import { databaseProps, inTransaction, quoted, quotedTable, tablesOf } from "../database.mjs";
 import { isTime, numberOf, openWindow, REMEMBERED } from "../window.mjs";
 
@@ -16,7 +17,7 @@ export default {
   props: {
     db: "$.service.db",
     ...databaseProps,
-    timer: { type: "$.interface.timer", label: "Look every", default: { intervalSeconds: 60 } },
+    timer: timer("Look every", 60),
     table: {
       type: "string",
       label: "Table or view",
@@ -75,14 +76,7 @@ export default {
       max: 86_400,
     },
     most: { type: "integer", label: "Most rows of one look", default: 1000, min: 1, max: 5000 },
-    backfill: {
-      type: "integer",
-      label: "Rows to begin with",
-      description: "How many of the newest rows are events at the first look.",
-      default: 0,
-      min: 0,
-      max: 100,
-    },
+    backfill: backfill("rows"),
   },
   hooks: {
     // What is wrong with the address or the names is told to who enters them.

@@ -1,6 +1,7 @@
 import { jsonOf, send } from "../../lib/http.mjs";
 import { cut } from "../../lib/text.mjs";
 import { waitAsAsked } from "../../lib/wait-as-asked.mjs";
+import { botProps } from "../bot.mjs";
 
 /** Telegram's own bound, of the text without its formatting. */
 const MAX_TEXT = 4096;
@@ -13,12 +14,7 @@ export default {
   description: "Sends a message of a Telegram bot for each event.",
   props: {
     db: "$.service.db",
-    token: {
-      type: "string",
-      label: "Token of the bot",
-      description: "As @BotFather shows it.",
-      secret: true,
-    },
+    ...botProps,
     chat: {
       type: "string",
       label: "Chat",
@@ -50,12 +46,6 @@ export default {
       optional: true,
     },
     silent: { type: "boolean", label: "Without a sound", default: false },
-    api: {
-      type: "string",
-      label: "Address of Telegram's API",
-      hidden: true,
-      default: "https://api.telegram.org",
-    },
   },
   methods: {
     message() {

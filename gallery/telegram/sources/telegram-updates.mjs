@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { jsonOf, send } from "../../lib/http.mjs";
+import { botProps } from "../bot.mjs";
 
 const TYPES = [
   ...["message", "edited_message", "channel_post", "edited_channel_post", "inline_query", "callback_query"],
@@ -28,19 +29,8 @@ export default {
       verify: { preset: "telegram", secret: { from: "hook" } },
     },
     db: "$.service.db",
-    token: {
-      type: "string",
-      label: "Token of the bot",
-      description: "As @BotFather shows it.",
-      secret: true,
-    },
+    ...botProps,
     types: { type: "string[]", label: "Updates", options: TYPES, default: ["message", "callback_query"] },
-    api: {
-      type: "string",
-      label: "Address of Telegram's API",
-      hidden: true,
-      default: "https://api.telegram.org",
-    },
   },
   hooks: {
     /** A bot has one address: one that is in use elsewhere is not taken away from there. */
