@@ -6,7 +6,7 @@ import { Sources } from "../../src/models/source.ts";
 import { openProcesses, type Processes } from "../flows/processes.ts";
 import type { SourceView } from "../support/api.ts";
 import { until } from "../support/until.ts";
-import { startGithub, startStripe, startTelegram, type Vendor } from "./vendors.ts";
+import { startGithub, startStripe, startTelegram, startTypeform, type Vendor } from "./vendors.ts";
 
 /** A vendor's imitation, and the request with which a source is registered there. */
 interface Case {
@@ -28,6 +28,12 @@ const CASES: Case[] = [
     start: onRequest => startStripe("rk_1", onRequest),
     props: api => ({ apiKey: "rk_1", api }),
     isRegistering: ({ method }) => method === "POST",
+  },
+  {
+    key: "headwater-typeform-responses",
+    start: onRequest => startTypeform("tfp_1", onRequest),
+    props: api => ({ token: "tfp_1", form: "u6nXL7", api }),
+    isRegistering: ({ method }) => method === "PUT",
   },
   {
     key: "headwater-telegram-updates",

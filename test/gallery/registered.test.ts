@@ -9,7 +9,7 @@ import { send } from "../sources/http-client.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { startGithub, startStripe, startTelegram, type Vendor } from "./vendors.ts";
+import { startGithub, startStripe, startTelegram, startTypeform, type Vendor } from "./vendors.ts";
 
 /** A vendor's imitation, with the secret that it knows and a request that is signed with one. */
 interface Case {
@@ -46,6 +46,20 @@ const CASES: Case[] = [
       const time = Math.floor(Date.now() / 1000);
       return { "stripe-signature": `t=${time},v1=${hmac(secret, `${time}.${body}`)}` };
     },
+  },
+  {
+    ...{ key: "headwater-typeform-responses", preset: "typeform" },
+    start: () => startTypeform("tfp_1"),
+    props: api => ({ token: "tfp_1", form: "u6nXL7", api }),
+    secretOf: hook => (hook as { secret: string } | undefined)?.secret,
+    body: {
+      event_id: "e1",
+      event_type: "form_response",
+      form_response: { form_id: "u6nXL7", token: "r1", submitted_at: "2026-11-29T08:00:00Z" },
+    },
+    sign: (body, secret) => ({
+      "typeform-signature": `sha256=${createHmac("sha256", secret).update(body).digest("base64")}`,
+    }),
   },
   {
     ...{ key: "headwater-telegram-updates", preset: "telegram" },

@@ -134,3 +134,41 @@ export function startTelegram(token: string, onRequest?: OnRequest): Promise<Ven
     onRequest,
   );
 }
+
+export interface TypeformHook {
+  form: string;
+  tag: string;
+  url: string;
+  enabled: boolean;
+  secret: string;
+}
+
+/** `/forms` and `/forms/{form_id}/webhooks/{tag}` of typeform.com/developers. A webhook is made or replaced by its tag. */
+export function startTypeform(token: string, onRequest?: OnRequest): Promise<Vendor<TypeformHook>> {
+  const hooks: TypeformHook[] = [];
+  const missing = (what: string) => json(404, { code: "NOT_FOUND", description: `${what} not found` });
+  return startVendor(
+    hooks,
+    ({ method, path, headers, raw }) => {
+      if (headers.authorization !== `Bearer ${token}`)
+        return json(403, { code: "AUTHENTICATION_FAILED", description: "Authentication failed" });
+      if (path.startsWith("/forms?")) {
+        const items = path.endsWith("page=1") ? [{ id: "u6nXL7", title: "Ask for an offer" }] : [];
+        return json(200, { total_items: 1, page_count: 1, items });
+      }
+      const [, form = "", tag = ""] = /^\/forms\/(\w+)\/webhooks\/([\w-]+)$/.exec(path) ?? [];
+      if (form !== "u6nXL7") return missing("form");
+      const at = hooks.findIndex(one => one.tag === tag);
+      if (method === "DELETE") {
+        if (at === -1) return missing("webhook");
+        hooks.splice(at, 1);
+        return json(204);
+      }
+      const made: TypeformHook = { form, tag, ...JSON.parse(raw) };
+      hooks.splice(at === -1 ? hooks.length : at, 1, made);
+      const { secret: _, ...shown } = made;
+      return json(200, shown);
+    },
+    onRequest,
+  );
+}
