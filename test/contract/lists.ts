@@ -233,6 +233,12 @@ const LISTS: Record<string, Open> = {
     "destinations",
     ({ orgId }) => `/orgs/${orgId}/destinations`,
   ),
+  listMyMcpSubscriptions: made("mcp subscription", "mcp_subscriptions", () => "/users/me/mcp_subscriptions"),
+  listOrganizationMcpSubscriptions: made(
+    "mcp subscription",
+    "mcp_subscriptions",
+    ({ orgId }) => `/orgs/${orgId}/mcp_subscriptions`,
+  ),
   listMyConnections: made("connection", "connections", () => "/users/me/connections"),
   listOrganizationConnections: made("connection", "connections", ({ orgId }) => `/orgs/${orgId}/connections`),
   listMySubscriptions: made("subscription", "subscriptions", () => "/users/me/subscriptions"),

@@ -9,6 +9,8 @@ import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Invitations, Memberships } from "../../src/models/organization.ts";
 import { RunRecords } from "../../src/models/run.ts";
+import { Webhooks } from "../../src/models/webhook.ts";
+import { newFields } from "../../src/webhooks/delivery-settings.ts";
 import { createWorkflow } from "../../src/workflows/workflows.ts";
 import { signInWith } from "../accounts/sessions/browser.ts";
 import type { Api } from "../support/api.ts";
@@ -79,6 +81,21 @@ const destination: Make = async (_, owner) => {
   const body = { redis_stream: { url: "redis://127.0.0.1:1", stream: "events" } };
   const options = { query: orgQuery(owner), body };
   return (await owner.api.expect(201, "POST", "/destinations", options)).id;
+};
+
+/** As `events/subscribe` stores it, without the challenge. Its id has a time, so that the newest comes first. */
+const mcpSubscription: Make = async ({ system, receiver }, { api, orgId }) => {
+  const _id = newId("ms");
+  const [key] = await api.expect(200, "GET", "/api_keys");
+  await Webhooks(system.worker.mongo).insertOne({
+    ...{ _id, kind: "mcp", url: receiver.url, signing_keys: [], headers: null, header_names: [] },
+    ...newFields({ ownerId: orgId ?? api.userId, userId: api.userId }, Date.now()),
+    mcp: {
+      ...{ key_id: key.id, event_type: "alert.raised", arguments: "{}" },
+      ...{ expires_at_ms: Date.now() + 3_600_000, verified_at_ms: Date.now() },
+    },
+  });
+  return _id;
 };
 
 const action: Make = async (_, owner) => {
@@ -239,6 +256,7 @@ export const THINGS: Record<string, Thing> = {
   webhook: { make: webhook, prefix: "wh" },
   destination: { make: destination, prefix: "ds" },
   action: { make: action, prefix: "ac" },
+  "mcp subscription": { make: mcpSubscription, prefix: "ms" },
   workflow: { make: workflow, prefix: "p" },
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },

@@ -4,6 +4,8 @@ import { expect } from "chai";
 import { countAll } from "../../../src/accounts/limits.ts";
 import { newId, newToken } from "../../../src/lib/ids.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
+import { CODES } from "../../../src/mcp/protocol.ts";
+import { Memberships } from "../../../src/models/organization.ts";
 import { type Source, Sources } from "../../../src/models/source.ts";
 import { Webhooks } from "../../../src/models/webhook.ts";
 import { read } from "../../docs/repository.ts";
@@ -244,6 +246,28 @@ describe("mcp/events", () => {
     await sweep(system.worker, "mcp_subscriptions");
     expect(agent.controls).to.have.length(1);
     await unsubscribe(api, wanted(stays.url));
+  });
+
+  it("ends with what its user may do in the organization", async () => {
+    const [orgId, member] = [await system.organization(api.userId), await system.user()];
+    const membership = `${orgId}-${member.userId}`;
+    const at = { org_id: orgId, user_id: member.userId, created_at: 1 };
+    await Memberships(system.web.mongo).insertOne({ _id: membership, ...at });
+    const { id, configured_props } = await api.createSource({ component_code: CODE }, { org_id: orgId });
+    const [agent, stays] = [await callback(), await callback()];
+    const given = (url: string) => ({ name: `source.${id}`, url, path: `/mcp?org_id=${orgId}` });
+    expect((await subscribe(member, given(agent.url))).result).to.have.property("id");
+    await subscribe(api, given(stays.url));
+    await Memberships(system.web.mongo).updateOne({ _id: membership }, { $set: { role: "viewer" } });
+    await system.web.routing.invalidate([orgId]);
+    await emit({ n: 1 }, configured_props.http?.endpoint_url);
+    await woken(stays, 1);
+    expect(agent.events).to.have.length(0);
+    const { error } = await subscribe(member, given(agent.url));
+    expect(error?.code, "a viewer has nothing sent").to.equal(CODES.forbidden);
+    await sweep(system.worker, "mcp_subscriptions");
+    await until(() => agent.controls.length === 1, { what: "it is told" });
+    await unsubscribe(api, given(stays.url));
   });
 
   for (const status of [410, 413]) {
