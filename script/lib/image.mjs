@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BASE_IMAGE, makeBaseImage, must } from "./base-image.mjs";
 import { lastLine } from "./commands.mjs";
+import { imageLabels, labelArguments } from "./image-labels.mjs";
 import { packagedProgram } from "./packaged-program.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
@@ -79,6 +80,7 @@ async function buildImage({ root, say, signal }) {
       ...["--build-arg", `NODE_IMAGE=${BASE_IMAGE}`, "--secret", `id=npmrc,src=${npmrc}`],
       // As on this machine, whose registry may have a certificate of its own.
       ...["--volume", `${CERTIFICATES}:${CERTIFICATES}:ro`, "--volume", `${cache}:/npm-cache`],
+      ...labelArguments(await imageLabels(root)),
       ...["--file", join(root, "deploy/Dockerfile"), "--tag", IMAGE, root],
     ];
     await must("buildah", args, { root, signal });

@@ -7,9 +7,20 @@ export type Esbuild = typeof import("esbuild");
 
 const require = createRequire(import.meta.url);
 
+/** Of what the command line is made of, only @headwater/cli may lack it: it is eight times as large as all of that package. */
+function pathOfEsbuild(): string {
+  try {
+    return require.resolve("esbuild");
+  } catch (error) {
+    throw new Error("reading the files of a component needs esbuild: install it beside @headwater/cli", {
+      cause: error,
+    });
+  }
+}
+
 /** Loads esbuild and returns a new instance: it starts one process for each evaluation of its module. */
 export function newEsbuild(): Esbuild {
-  const path = require.resolve("esbuild");
+  const path = pathOfEsbuild();
   delete require.cache[path];
   return require(path) as Esbuild;
 }

@@ -16,6 +16,36 @@ declare module "*/script/lib/client.mjs" {
   export function buildClient(root: string, outDir: string): Promise<void>;
 }
 
+declare module "*/script/lib/packages.mjs" {
+  export const PACKAGES: { folder: string }[];
+  export function packAll(given: {
+    root: string;
+    outDir: string;
+    say(text: string): void;
+  }): Promise<string[]>;
+}
+
+declare module "*/script/lib/repository.mjs" {
+  export function repositoryOf(root: string, env?: Settings): Promise<string | undefined>;
+  export function publicAddress(remote: string): string | undefined;
+}
+
+declare module "*/script/lib/image-labels.mjs" {
+  export function imageLabels(root: string, env?: Settings): Promise<Record<string, string>>;
+}
+
+declare module "*/script/lib/release.mjs" {
+  export const PLACES: { file: string; pattern: RegExp }[];
+  export function release(given: {
+    root: string;
+    version: string;
+    dryRun: boolean;
+    today: string;
+    say(text: string): void;
+  }): Promise<void>;
+  export function releasedChangelog(text: string, version: string, today: string): string;
+}
+
 declare module "*/script/lib/env-file.mjs" {
   export function parseEnv(text: string): Record<string, string>;
   export function formatEnv(settings: Settings, heading: string[]): string;
