@@ -68,8 +68,8 @@ export function derivedId(prefix: IdPrefix, atMs: number, ...parts: string[]): s
 }
 
 /**
- * Returns the id of what is nothing but its parts, whenever it is made: 95 bits of their hash, so that nobody finds other parts
- * with the same one. It says nothing of a time.
+ * Returns the id of what is nothing but its parts, whenever it is made: 95 bits of their hash, so that other parts
+ * with the same one are not found. It says nothing of a time.
  */
 export function hashedId(prefix: IdPrefix, ...parts: string[]): string {
   const digest = hash("sha256", JSON.stringify(parts), "buffer");

@@ -20,7 +20,7 @@ export const AGENT_LIMITS = defineLimits({
     value: 1000,
     unit: "count",
     per: "account",
-    what: "subscriptions of agents; they are no webhooks, and count among the subscriptions too",
+    what: "subscriptions of agents; not counted as webhooks, but as subscriptions",
     beyond: "error -32013 (ResourceExhausted)",
   },
   mcpSubscriptionsPerKey: {

@@ -16,7 +16,7 @@ import { end, grant, type Subscribing, subscriptionIdOf, ttlMsOf } from "./subsc
 
 type Params = Record<string, unknown>;
 
-/** The Events extension: what an agent can be woken by. */
+/** The Events extension: what notifies an agent. */
 export interface Events {
   list: (calling: Calling) => Promise<{ events: ShownEventType[] }>;
   subscribe: (params: Params, calling: Calling) => Promise<object>;
@@ -45,7 +45,7 @@ export function eventsOf<Deps>(
     }
   };
 
-  /** A refresh is no change that anybody wants to read of: hosts send one each day. */
+  /** Not for a refresh, of which hosts send one each day. */
   const audit = ({ ctx, caller }: Calling, what: "created" | "deleted", listener: McpListener) =>
     recordChange(platform, {
       ...{ action: `mcp_subscription.${what}`, caller, ownerId: listener.owner_id, fields: [], isDone: true },

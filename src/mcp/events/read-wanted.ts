@@ -82,7 +82,7 @@ export async function readWanted(platform: Stores, params: Params, scope: Scope)
   return { name, url, arguments: canonicalJson(named), emitterId: found._id, channel, filter };
 }
 
-/** Before anything is asked or stored. Throws InvalidParams for what is no filter. */
+/** Before anything is asked or stored. Throws InvalidParams for a malformed filter. */
 function checkGivenFilter(filter: unknown): void {
   try {
     if (filter !== undefined) checkFilter(filter);

@@ -33,7 +33,7 @@ export interface Granted {
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const TTL = { least: 5 * MINUTE_MS, standard: DAY_MS, most: 7 * DAY_MS };
-/** An agent is to be woken soon or not at all; what it has missed it finds in the lists. */
+/** An agent is to be notified soon or not at all; what it has missed it finds in the lists. */
 const DELIVERY = { retry_schedule: ["5s", "30s", "2m", "10m"], timeout_seconds: 10 };
 /** Requests at the same moment may each find what the other has changed. */
 const TRIES = 5;

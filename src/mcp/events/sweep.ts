@@ -58,7 +58,7 @@ async function endForbidden(platform: Working & Outbound, listener: McpListener)
   return true;
 }
 
-/** Tells a callback that nothing more comes. */
+/** Says to a callback that nothing more comes. */
 async function tellEnd(platform: Working & Outbound, listener: McpListener): Promise<void> {
   const error = { code: CODES.forbidden, message: "access was revoked", data: { reason: "access_revoked" } };
   const message = {

@@ -6,26 +6,26 @@ import { exchange, modern } from "../mcp.ts";
 
 export const newSecret = (bytes = 32): string => `whsec_${randomBytes(bytes).toString("base64")}`;
 
-/** An agent's callback: a server that accepts challenges and keeps what it is woken with. */
+/** An agent's callback: a server that accepts challenges and keeps what it is notified with. */
 export interface Callback {
   receiver: Receiver;
   url: string;
   /** The challenges that it got. */
   challenges: Received[];
-  /** What it was woken with. */
+  /** What it was notified with. */
   events: Received[];
   /** Control bodies, such as the end of its subscription. */
   controls: Received[];
   close: () => Promise<void>;
 }
 
-/** Responds to a challenge with `echo` of it, to an event with `wake`. */
+/** Responds to a challenge with `echo` of it, to an event with `reply`. */
 export async function startCallback({
   echo = right,
-  wake = 200,
+  reply = 200,
 }: {
   echo?: (challenge: string) => Reply;
-  wake?: Reply;
+  reply?: Reply;
 } = {}): Promise<Callback> {
   const [challenges, events, controls]: Received[][] = [[], [], []];
   const receiver = await startReceiver(request => {
@@ -39,7 +39,7 @@ export async function startCallback({
       return 200;
     }
     events?.push(request);
-    return wake;
+    return reply;
   });
   return {
     receiver,

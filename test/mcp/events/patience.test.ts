@@ -33,7 +33,7 @@ describe("mcp/events, a callback that takes its time", () => {
   it("gets a delivery again, with the same id and the same bytes", async () => {
     let tries = 0;
     agent = await startCallback({
-      wake() {
+      reply() {
         tries += 1;
         return tries === 1 ? 500 : 200;
       },

@@ -44,7 +44,7 @@ describe("mcp/events", () => {
     });
     expect(status).to.equal(200);
   };
-  const woken = (by: Callback, count: number) =>
+  const notified = (by: Callback, count: number) =>
     until(() => by.events.length >= count, { what: `${count} events have come` });
 
   before(async () => {
@@ -118,7 +118,7 @@ describe("mcp/events", () => {
     expect(challenge?.path).to.contain("?mcp_event_subscription=1");
     await emit({ kind: "refund", n: 1 });
     await emit({ kind: "order", n: 2 });
-    await woken(agent, 1);
+    await notified(agent, 1);
     const [event] = agent.events;
     const body = verified(secret, event as never);
     expect(body).to.deep.include({ name: "source.event", cursor: null });
@@ -128,7 +128,7 @@ describe("mcp/events", () => {
     expect(event?.headers["x-mcp-subscription-id"]).to.equal(result.id);
     expect(event?.headers).not.to.have.property("x-pd-signature");
     await emit({ kind: "order", n: 3 });
-    await woken(agent, 2);
+    await notified(agent, 2);
     expect(JSON.parse(agent.events[1]?.raw ?? "").data.event.n).to.equal(3);
     await unsubscribe(api, {
       name: "source.event",
@@ -137,7 +137,7 @@ describe("mcp/events", () => {
     });
   });
 
-  it("is woken as docs/agents.md subscribes it, by hand", async () => {
+  it("is notified as docs/agents.md subscribes it, by hand", async () => {
     const agent = await callback();
     const [, walk = ""] = /<!-- walk -->\n```sh\n([\s\S]+?)```/.exec(read("docs/agents.md")) ?? [];
     expect(walk.trim().split("\n")).to.have.length(5);
@@ -151,7 +151,7 @@ describe("mcp/events", () => {
     expect(JSON.parse(stdout).result.id).to.match(/^ms_/);
     await emit({ kind: "refund" });
     await emit({ kind: "order", n: 7 });
-    await woken(agent, 1);
+    await notified(agent, 1);
     expect(verified(secret, agent.events[0] as never).data.event).to.deep.equal({ kind: "order", n: 7 });
     const given = { source: source.id, filter: { kind: "order" } };
     await unsubscribe(api, { name: "source.event", arguments: given, url: agent.url });
@@ -176,7 +176,7 @@ describe("mcp/events", () => {
     expect(agent.challenges, "it has responded today").to.have.length(asked);
     await emit({ n: 1 });
     await emit({ n: 2 });
-    await woken(agent, 2);
+    await notified(agent, 2);
     const numbers = agent.events.map(({ raw }) => JSON.parse(raw).data.event.n);
     expect(numbers.sort()).to.deep.equal([1, 2]);
     await unsubscribe(api, wanted(agent.url));
@@ -191,7 +191,7 @@ describe("mcp/events", () => {
     expect(second.result.id).to.equal(first.result.id);
     expect(Date.parse(second.result.refreshBefore)).to.be.closeTo(Date.now() + 7 * DAY_MS, 60_000);
     await emit({ n: 1 });
-    await woken(agent, 1);
+    await notified(agent, 1);
     const [event] = agent.events;
     for (const secret of [before, after]) verified(secret, event as never);
     expect(() => verified(newSecret(), event as never)).to.throw();
@@ -206,7 +206,7 @@ describe("mcp/events", () => {
       "resultType",
     );
     await emit({ n: 1 });
-    await woken(stays, 1);
+    await notified(stays, 1);
     expect(gone.events).to.have.length(0);
     await unsubscribe(api, wanted(stays.url));
   });
@@ -221,7 +221,7 @@ describe("mcp/events", () => {
     );
     await system.web.routing.invalidate([api.userId]);
     await emit({ n: 1 });
-    await woken(stays, 1);
+    await notified(stays, 1);
     expect(late.events).to.have.length(0);
     await sweep(system.worker, "mcp_subscriptions");
     expect(await Webhooks(system.web.mongo).exists({ _id: result.id })).to.equal(null);
@@ -229,7 +229,7 @@ describe("mcp/events", () => {
     await unsubscribe(api, wanted(stays.url));
   });
 
-  it("ends with the key that subscribed, and tells the callback once", async () => {
+  it("ends with the key that subscribed, and says so to the callback once", async () => {
     const [agent, stays] = [await callback(), await callback()];
     const { id, api_key } = await api.expect(201, "POST", "/api_keys", { body: { name: "agent" } });
     const ofKey = new Api(api.baseUrl, api_key);
@@ -238,7 +238,7 @@ describe("mcp/events", () => {
     await subscribe(api, wanted(stays.url));
     await api.expect(204, "DELETE", `/api_keys/${id}`);
     await emit({ n: 1 });
-    await woken(stays, 1);
+    await notified(stays, 1);
     expect(agent.events).to.have.length(0);
     await sweep(system.worker, "mcp_subscriptions");
     await until(() => agent.controls.length > 0, { what: "it is told" });
@@ -261,7 +261,7 @@ describe("mcp/events", () => {
     await Memberships(system.web.mongo).updateOne({ _id: membership }, { $set: { role: "viewer" } });
     await system.web.routing.invalidate([orgId]);
     await emit({ n: 1 }, configured_props.http?.endpoint_url);
-    await woken(stays, 1);
+    await notified(stays, 1);
     expect(agent.events).to.have.length(0);
     const { error } = await subscribe(member, given(agent.url));
     expect(error?.code, "a viewer has nothing sent").to.equal(CODES.forbidden);
@@ -273,13 +273,13 @@ describe("mcp/events", () => {
   for (const status of [410, 413]) {
     it(`ends the delivery with ${status}, and not the subscription`, async () => {
       const agent = await callback({
-        wake: ({ raw }) => (JSON.parse(raw).data.event.n === 1 ? status : 200),
+        reply: ({ raw }) => (JSON.parse(raw).data.event.n === 1 ? status : 200),
       });
       const { result } = await subscribe(api, wanted(agent.url));
       await emit({ n: 1 });
-      await woken(agent, 1);
+      await notified(agent, 1);
       await emit({ n: 2 });
-      await woken(agent, 2);
+      await notified(agent, 2);
       expect(JSON.parse(agent.events[1]?.raw ?? "").data.event.n).to.equal(2);
       const { data } = await until(async () => {
         const found = await api.request("GET", `/deliveries?webhook_id=${result.id}&state=failed`);
@@ -296,7 +296,7 @@ describe("mcp/events", () => {
     const agent = await callback();
     await subscribe(api, wanted(agent.url));
     await emit({ text: "x".repeat(LIMITS.mcpEventBytes.value) });
-    await woken(agent, 1);
+    await notified(agent, 1);
     expect(JSON.parse(agent.events[0]?.raw ?? "").data).to.include({ event: null, truncated: true });
     await unsubscribe(api, wanted(agent.url));
   });
@@ -337,7 +337,7 @@ describe("mcp/events", () => {
     const given = { name: `source.${id}`, url: agent.url, path };
     const { result } = await subscribe(api, given);
     await emit({ n: 1 }, configured_props.http?.endpoint_url);
-    await woken(agent, 1);
+    await notified(agent, 1);
     const { body } = await api.request("GET", `/orgs/${orgId}/mcp_subscriptions`);
     expect(body.data.map((one: { id: string }) => one.id)).to.deep.equal([result.id]);
     expect(body.data[0].org_id).to.equal(orgId);
