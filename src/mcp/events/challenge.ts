@@ -42,7 +42,7 @@ export interface Challenged {
 
 /**
  * Asks a callback whether it wants what is about to be sent to it: it must send back a text that only who reads its requests can
- * know, so that events go to no address against the will of whose it is. Throws CallbackEndpointError, and ResourceExhausted for a
+ * know, so that events go to no address whose owner did not ask for them. Throws CallbackEndpointError, and ResourceExhausted for a
  * key that asks too many.
  */
 export async function challenge(
