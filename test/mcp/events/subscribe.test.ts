@@ -250,16 +250,14 @@ describe("mcp/events", () => {
 
   it("ends with what its user may do in the organization", async () => {
     const [orgId, member] = [await system.organization(api.userId), await system.user()];
-    const membership = `${orgId}-${member.userId}`;
     const at = { org_id: orgId, user_id: member.userId, created_at: 1 };
-    await Memberships(system.web.mongo).insertOne({ _id: membership, ...at });
+    await Memberships(system.web.mongo).insertOne({ _id: `${orgId}-${member.userId}`, ...at });
     const { id, configured_props } = await api.createSource({ component_code: CODE }, { org_id: orgId });
     const [agent, stays] = [await callback(), await callback()];
     const given = (url: string) => ({ name: `source.${id}`, url, path: `/mcp?org_id=${orgId}` });
     expect((await subscribe(member, given(agent.url))).result).to.have.property("id");
     await subscribe(api, given(stays.url));
-    await Memberships(system.web.mongo).updateOne({ _id: membership }, { $set: { role: "viewer" } });
-    await system.web.routing.invalidate([orgId]);
+    await api.expect(200, "PUT", `/orgs/${orgId}/members/${member.userId}`, { body: { role: "viewer" } });
     await emit({ n: 1 }, configured_props.http?.endpoint_url);
     await notified(stays, 1);
     expect(agent.events).to.have.length(0);
