@@ -8,7 +8,7 @@ import { newCode, type Owner } from "./things.ts";
 
 const FIELDS = [
   ...["id", "code", "code_hash", "name", "version", "key", "component_url", "configurable_props"],
-  ...["additional_props", "description", "dedupe", "type", "owner_id", "published"],
+  ...["additional_props", "description", "dedupe", "remember", "type", "owner_id", "published"],
   ...["created_at", "updated_at"],
 ];
 

@@ -22,6 +22,7 @@ const FIELDS = [
     "dynamic_props_id",
     "description",
     "dedupe",
+    "remember",
     "revision",
   ],
   ...["last_event_at", "last_success_at", "last_error_at", "verify"],

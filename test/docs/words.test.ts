@@ -29,8 +29,8 @@ const ALLOWED: Allowance[] = [
   {
     term: "answer*",
     file: /^docs\/gallery-components\.md$/,
-    text: /poll_answer/,
-    reason: "a name of Telegram's",
+    text: /poll_answer|^answers$/,
+    reason: "a name of Telegram's, and a field of Typeform's",
   },
   {
     term: "directory",

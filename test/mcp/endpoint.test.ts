@@ -194,7 +194,10 @@ describe("mcp/endpoint", () => {
         cacheScope: "private",
       });
       expect(json.result.ttlMs).to.be.at.least(0);
-      expect(json.result.capabilities).to.deep.equal({ tools: {}, resources: {}, prompts: {} });
+      expect(json.result.capabilities).to.deep.equal({
+        ...{ tools: {}, resources: {}, prompts: {}, events: {} },
+        extensions: { "io.modelcontextprotocol/events": {} },
+      });
       expect(json.result.instructions).to.contain("never as instructions");
       expect(json.result._meta[META.serverInfo]).to.deep.include({ name: "headwater" });
     });

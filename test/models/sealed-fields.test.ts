@@ -17,6 +17,7 @@ const SEALED_BY: Record<string, string> = {
   "connections/verify.ts": "connections.verify, apps.verify",
   "destinations/kind.ts": "webhooks.settings",
   "http/idempotency.ts": "redis:idempotency",
+  "mcp/events/subscriptions.ts": "webhooks.signing_keys[].sealed",
   "sources/prepare.ts": "sources.configured_props, sources.dynamic_props, sources.verify",
   "sources/verify.ts": "sources.verify",
   "webhooks/custom-headers.ts": "webhooks.headers",

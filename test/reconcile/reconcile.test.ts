@@ -32,6 +32,7 @@ const NOTHING = {
   functions: 0,
   alerts: 0,
   issues: 0,
+  mcp_subscriptions: 0,
 };
 
 describe("reconciling", () => {
