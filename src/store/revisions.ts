@@ -55,8 +55,8 @@ export const asRequired = (resource: Revised): { revision?: number | null } =>
   isRequiredAsRead(resource) ? ofRevision(resource) : {};
 
 /**
- * Deletes a document, if it still is as `ifStill` says; returns false if it has not. Throws `precondition-failed` if it is required as read and was changed
- * since, also by a change that ends at the same moment.
+ * Deletes a document if it still is as `ifStill` says. Returns false if it is not, or is deleted already. Throws
+ * `precondition-failed` if it is required as read and was changed since, also by a change that ends at the same moment.
  */
 export async function deleteRevised<Document extends Revised & { _id: string }>(
   rows: Model<Document>,
