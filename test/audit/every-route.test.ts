@@ -14,6 +14,8 @@ const NOTHING_CHANGED = new Set(["sampleSource", "endCurrentSession", "createOpe
 /** What Headwater and the operator do without a request. */
 const OWN_ACTIONS = [
   ...["webhook.disabled", "destination.disabled", "member.joined"],
+  // The first by a request of the Model Context Protocol.
+  ...["mcp_subscription.created", "mcp_subscription.ended", "mcp_subscription.disabled"],
   ...["user.signed_out", "user.access_withdrawn"],
 ];
 
