@@ -119,7 +119,7 @@ export const isMcpListener = (webhook: Webhook): webhook is McpListener => webho
 /** The ids of agents' subscriptions, which lists of webhooks and of destinations leave out. */
 export const MCP_IDS = { $gt: "ms_", $lt: "mt" } as const;
 /** The ids of all others. */
-export const NOT_MCP_IDS = { $not: /^ms_/ };
+export const NOT_MCP_IDS = { $not: MCP_IDS } as const;
 
 /** The fields by whose text a list finds a webhook or a destination. */
 export const WEBHOOK_TEXTS: (keyof Webhook & string)[] = ["_id", "name", "url"];

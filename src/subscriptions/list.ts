@@ -7,7 +7,7 @@ import {
   type Subscription,
   Subscriptions,
 } from "../models/subscription.ts";
-import { WEBHOOK_TEXTS, type Webhook, Webhooks } from "../models/webhook.ts";
+import { NOT_MCP_IDS, WEBHOOK_TEXTS, type Webhook, Webhooks } from "../models/webhook.ts";
 import { WORKFLOW_TEXTS, type Workflow, Workflows } from "../models/workflow.ts";
 import type { Stores } from "../platform.ts";
 import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
@@ -86,7 +86,10 @@ async function connecting(
 /** No account has more of a kind, unless its operator allows it (docs/limits.md); the rest is not found. */
 const MOST = 10_000;
 
-/** Returns the ids of these accounts' sources and workflows, and of their webhooks and destinations, with a text in name, address or id. */
+/**
+ * Returns the ids of these accounts' sources and workflows, and of their webhooks and destinations, with a text in name, address or id.
+ * An agent's callback is not looked through: readers of the subscription may not learn its path.
+ */
 async function findThings(
   { mongo }: Stores,
   owners: string[],
@@ -103,7 +106,7 @@ async function findThings(
       .limit(MOST)
       .lean(),
     Webhooks(mongo)
-      .find({ ...owned, ...containing<Webhook>(text, WEBHOOK_TEXTS) }, { _id: 1 })
+      .find({ ...owned, _id: NOT_MCP_IDS, ...containing<Webhook>(text, WEBHOOK_TEXTS) }, { _id: 1 })
       .limit(MOST)
       .lean(),
   ]);

@@ -312,6 +312,9 @@ describe("mcp/events", () => {
     });
     expect(shown.callback_host).to.equal(new URL(agent.url).host);
     expect(JSON.stringify(listed.body)).not.to.contain("mcp_event_subscription");
+    const ofPath = { q: "mcp_event_subscription" };
+    const found = await api.expect(200, "GET", "/subscriptions", { query: ofPath });
+    expect(found, "found by the callback's path").to.deep.equal([]);
     for (const things of ["webhooks", "destinations"]) {
       const { body } = await api.request("GET", `/users/me/${things}`);
       expect(body.page_info.total_count, things).to.equal(0);
