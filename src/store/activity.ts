@@ -71,7 +71,8 @@ export class Activity {
   /** By rollup, what is to be written. */
   readonly #toWrite = new Map<string, Added>();
   #rows = new Map<string, Rows>();
-  #watched: ReadonlySet<string> = new Set();
+  /** Account → since when this process knows that it is watched. */
+  #watched: ReadonlyMap<string, number> = new Map();
   readonly #timers: NodeJS.Timeout[] = [];
   #flushing: Promise<void> = Promise.resolve();
 
@@ -148,16 +149,18 @@ export class Activity {
     else rows.skipped[kind] += 1;
   }
 
-  /** Has every process publish the rows of an account for the next while; resolves once they have looked. */
+  /**
+   * Has every process publish the rows of an account for the next while; resolves once they have looked: at once if it is watched for
+   * longer than that takes already, and not only since another view has begun a moment ago.
+   */
   async watch(ownerId: string): Promise<void> {
     const { redis, keys, clock } = this.#stores;
     const watchedUntil = Number(await redis.zscore(keys.watchedAccounts(), ownerId));
     const now = clock();
     await redis.zadd(keys.watchedAccounts(), now + WATCHED_MS, ownerId);
-    this.#watched = new Set([...this.#watched, ownerId]);
-    // Another view may have begun a moment ago: not every process has looked since.
-    const askedMs = watchedUntil < now ? 0 : now + WATCHED_MS - watchedUntil;
-    if (askedMs < SEEN_MS) await delay(SEEN_MS - askedMs);
+    const since = watchedUntil < now ? now : (this.#watched.get(ownerId) ?? now);
+    this.#watched = new Map([...this.#watched, [ownerId, since]]);
+    if (now - since < SEEN_MS) await delay(since + SEEN_MS - now);
   }
 
   /** Adds what was counted so far to the rollups. Throws `unavailable`, and keeps what is not written. */
@@ -197,7 +200,9 @@ export class Activity {
 
   async #look(): Promise<void> {
     const { redis, keys, clock } = this.#stores;
-    this.#watched = new Set(await redis.zrangebyscore(keys.watchedAccounts(), clock(), "+inf"));
+    const now = clock();
+    const watched = await redis.zrangebyscore(keys.watchedAccounts(), now, "+inf");
+    this.#watched = new Map(watched.map(ownerId => [ownerId, this.#watched.get(ownerId) ?? now]));
     if (this.#watched.size > 0) await redis.zremrangebyscore(keys.watchedAccounts(), 0, clock() - WATCHED_MS);
   }
 
