@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { AppError } from "../lib/errors.ts";
-import { Memberships } from "../models/organization.ts";
+import { Memberships, membershipId } from "../models/organization.ts";
 import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { ApiKeys } from "../models/user.ts";
@@ -14,7 +14,9 @@ type Access = "read" | "use";
 
 async function accessOf({ mongo }: Stores, userOrOrgId: string, ownerId: string): Promise<Access | "none"> {
   if (userOrOrgId === ownerId) return "use";
-  const membership = await Memberships(mongo).findById(`${ownerId}-${userOrOrgId}`, { role: 1 }).lean();
+  const membership = await Memberships(mongo)
+    .findById(membershipId(ownerId, userOrOrgId), { role: 1 })
+    .lean();
   if (!membership) return "none";
   return membership.role === "viewer" ? "read" : "use";
 }
@@ -42,7 +44,7 @@ export async function canAccessCached(
   needed: Access = "read",
 ): Promise<boolean> {
   if (userOrOrgId === ownerId) return true;
-  const key = `${ownerId}-${userOrOrgId}`;
+  const key = membershipId(ownerId, userOrOrgId);
   const found = await platform.routing.lookUp(
     "access",
     [key],

@@ -3,7 +3,13 @@ import { newId } from "../lib/ids.ts";
 import type { Role } from "../lib/roles.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Invitation, Invitations, Memberships, Organizations } from "../models/organization.ts";
+import {
+  type Invitation,
+  Invitations,
+  Memberships,
+  membershipId,
+  Organizations,
+} from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
@@ -32,7 +38,7 @@ export async function invite(
   const email = given.toLowerCase();
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw invalidField("body", "email", "must be an email address");
   const user = await Users(platform.mongo).findOne({ email }, { _id: 1 }).lean();
-  if (user && (await Memberships(platform.mongo).exists({ _id: `${orgId}-${user._id}` }))) {
+  if (user && (await Memberships(platform.mongo).exists({ _id: membershipId(orgId, user._id) }))) {
     throw new AppError("conflict", "this user is a member already");
   }
   const invitations = Invitations(platform.mongo);

@@ -4,7 +4,13 @@ import { groupBy } from "../lib/lists.ts";
 import type { Role } from "../lib/roles.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Membership, Memberships, type Organization, Organizations } from "../models/organization.ts";
+import {
+  type Membership,
+  Memberships,
+  membershipId,
+  type Organization,
+  Organizations,
+} from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
@@ -53,7 +59,7 @@ export async function createOrganization(
   await transaction(platform.mongo, async session => {
     await Organizations(platform.mongo).insertOne(organization, { session });
     await Memberships(platform.mongo).insertOne(
-      { _id: `${id}-${ownerId}`, org_id: id, user_id: ownerId, role: "owner", created_at },
+      { _id: membershipId(id, ownerId), org_id: id, user_id: ownerId, role: "owner", created_at },
       { session },
     );
   });
@@ -93,7 +99,7 @@ export async function addMember(
   if (!user) throw notFound("user");
   try {
     await Memberships(platform.mongo).insertOne({
-      ...{ _id: `${orgId}-${userId}`, org_id: orgId, user_id: userId, role },
+      ...{ _id: membershipId(orgId, userId), org_id: orgId, user_id: userId, role },
       created_at: unixSeconds(platform.clock()),
     });
   } catch (error) {
@@ -116,7 +122,7 @@ export interface Member {
 
 /** Returns one member of an organization. Throws `not-found`. */
 export async function readMember(platform: Stores, orgId: string, userId: string): Promise<Member> {
-  const row = await Memberships(platform.mongo).findById(`${orgId}-${userId}`).lean();
+  const row = await Memberships(platform.mongo).findById(membershipId(orgId, userId)).lean();
   const [member] = row ? await membersOf(platform, orgId, [row]) : [];
   if (!member) throw notFound("member");
   return member;
@@ -162,7 +168,7 @@ export async function removeMember(
   await changeMembers(platform, orgId, async session => {
     if (userId !== callerId) await requireOwner(platform, { orgId, callerId }, session);
     const { deletedCount } = await Memberships(platform.mongo).deleteOne(
-      { _id: `${orgId}-${userId}` },
+      { _id: membershipId(orgId, userId) },
       { session },
     );
     if (deletedCount === 0) throw notFound("member");

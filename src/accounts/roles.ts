@@ -2,7 +2,13 @@ import type { ClientSession } from "mongoose";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/lists.ts";
 import { needsRole, type Role } from "../lib/roles.ts";
-import { type Membership, Memberships, type Organization, Organizations } from "../models/organization.ts";
+import {
+  type Membership,
+  Memberships,
+  membershipId,
+  type Organization,
+  Organizations,
+} from "../models/organization.ts";
 import type { Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 
@@ -57,7 +63,7 @@ export async function setRole(
   await changeMembers(platform, orgId, async session => {
     await requireOwner(platform, { orgId, callerId }, session);
     const { matchedCount } = await Memberships(platform.mongo).updateOne(
-      { _id: `${orgId}-${userId}` },
+      { _id: membershipId(orgId, userId) },
       { $set: { role } },
       { session },
     );
@@ -114,7 +120,7 @@ export async function changeMembers(
     const { owner_id } = org;
     // The only owner of an organization of a release before roles.
     await Memberships(mongo).updateOne(
-      { _id: `${orgId}-${owner_id}`, role: null },
+      { _id: membershipId(orgId, owner_id), role: null },
       { $set: { role: "owner" } },
       { session },
     );
@@ -138,7 +144,7 @@ async function isOwner(
   session: ClientSession,
 ): Promise<boolean> {
   const row = await Memberships(mongo)
-    .exists({ _id: `${orgId}-${userId}`, role: "owner" })
+    .exists({ _id: membershipId(orgId, userId), role: "owner" })
     .session(session);
   return row !== null;
 }

@@ -33,8 +33,11 @@ export const Organizations = collection<Organization>(
   ).index({ created_by: 1 }),
 );
 
+/** Returns the id of a user's membership. */
+export const membershipId = (orgId: string, userId: string): string => `${orgId}-${userId}`;
+
 export interface Membership {
-  /** `<org id>-<user id>`, so that a user is a member only once. */
+  /** `membershipId`, so that a user is a member only once. */
   _id: string;
   org_id: string;
   user_id: string;

@@ -1,7 +1,7 @@
 import { recordOwnAction } from "../../audit/record.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { Memberships, Organizations } from "../../models/organization.ts";
+import { Memberships, membershipId, Organizations } from "../../models/organization.ts";
 import { Sessions } from "../../models/session.ts";
 import { Identities, type Identity, identityId, Users } from "../../models/user.ts";
 import type { OpenIdFault } from "../../openid/openid-error.ts";
@@ -143,7 +143,7 @@ async function join(platform: Stores, userId: string, orgId: string): Promise<vo
   try {
     const created_at = unixSeconds(clock());
     await Memberships(mongo).insertOne({
-      ...{ _id: `${orgId}-${userId}`, org_id: orgId, user_id: userId },
+      ...{ _id: membershipId(orgId, userId), org_id: orgId, user_id: userId },
       ...{ role: "member", created_at, by_rule: true },
     });
     await recordMembership(platform, userId, orgId, "member.joined");

@@ -1,6 +1,6 @@
 import type { SubscriberAccess } from "../../accounts/access.ts";
 import { stillValid } from "../../accounts/api-keys.ts";
-import { Memberships } from "../../models/organization.ts";
+import { Memberships, membershipId } from "../../models/organization.ts";
 import { ApiKeys } from "../../models/user.ts";
 import { isMcpListener, type McpListener, type Webhook } from "../../models/webhook.ts";
 import type { Stores } from "../../platform.ts";
@@ -27,7 +27,7 @@ export async function agentAccess(platform: Stores, webhooks: Iterable<Webhook>)
     findMemberships(platform, listeners),
   ]);
   const isAllowed = ({ mcp, user_id, owner_id }: McpListener) =>
-    keys.has(mcp.key_id) && (user_id === owner_id || memberships.has(membershipOf({ user_id, owner_id })));
+    keys.has(mcp.key_id) && (user_id === owner_id || memberships.has(membershipId(owner_id, user_id)));
   const lost = new Set(listeners.filter(one => !isAllowed(one)).map(({ _id }) => _id));
   return {
     hasLost: id => lost.has(id),
@@ -35,8 +35,7 @@ export async function agentAccess(platform: Stores, webhooks: Iterable<Webhook>)
   };
 }
 
-const membershipOf = ({ owner_id, user_id }: Pick<McpListener, "owner_id" | "user_id">) =>
-  `${owner_id}-${user_id}`;
+const membershipOf = ({ owner_id, user_id }: McpListener) => membershipId(owner_id, user_id);
 
 async function findKeys(platform: Stores, listeners: McpListener[]): Promise<ReadonlySet<string>> {
   const ids = [...new Set(listeners.map(({ mcp }) => mcp.key_id))];
