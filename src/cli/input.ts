@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { text as textOf } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { AppError } from "../lib/errors.ts";
+import { isObject } from "../lib/json.ts";
 import { JsonText } from "../lib/json-text.ts";
 import { durationMs } from "../lib/time.ts";
 import type { AppEventRules } from "../models/connection.ts";
@@ -43,9 +44,8 @@ export async function readJsonText(path: string): Promise<JsonText> {
 /** Returns the object in a JSON file. Throws AppError `invalid` naming the file, and `what` it must contain. */
 export async function readObjectFile(path: string, what: string): Promise<Record<string, unknown>> {
   const given = await readJsonFile(path);
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new AppError("invalid", `${path} must contain an object: ${what}`);
-  return given as Record<string, unknown>;
+  if (!isObject(given)) throw new AppError("invalid", `${path} must contain an object: ${what}`);
+  return given;
 }
 
 /** Adds the option that names a file with secrets by which requests are verified: an argument is seen by the other users of a machine. */
@@ -73,8 +73,7 @@ export function parseJsonOption(text: string): JsonText {
 /** Parses an option that must be a JSON object. */
 export function parseObjectOption(text: string): Record<string, unknown> {
   const { value } = parseJsonOption(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw new InvalidArgumentError("must be a JSON object");
 }
 

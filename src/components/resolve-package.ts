@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { isObject } from "../lib/json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { isBuiltinModule } from "./specifier.ts";
 
@@ -201,15 +202,12 @@ const CONDITIONS: Record<Kind, Set<string>> = {
   require: new Set(["node", "require", "module-sync", "default"]),
 };
 
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /**
  * Resolves Node's conditional exports and imports: returns the target of `subpath` (`.`, `./x`, `#x`), or null if the
  * package has none. A target with `..` or `node_modules` in its path counts as none.
  */
 function matchExports(table: unknown, subpath: string, kind: Kind): string | null {
-  if (!isTable(table) || !Object.keys(table).some(key => /^[.#]/.test(key))) {
+  if (!isObject(table) || !Object.keys(table).some(key => /^[.#]/.test(key))) {
     return subpath === "." ? pick(table, "", kind) : null;
   }
   if (Object.hasOwn(table, subpath) && !subpath.includes("*")) return pick(table[subpath], "", kind);
@@ -246,7 +244,7 @@ function pick(target: unknown, star: string, kind: Kind): string | null {
     }
     return null;
   }
-  if (!isTable(target)) return null;
+  if (!isObject(target)) return null;
   for (const [condition, value] of Object.entries(target)) {
     if (!CONDITIONS[kind].has(condition)) continue;
     const found = pick(value, star, kind);

@@ -1,4 +1,5 @@
 import { isBuiltin } from "node:module";
+import { isObject } from "../lib/json.ts";
 
 /** What sandboxes have, whatever Node this process is. */
 const OF_SANDBOXES = new Set(["node:sqlite"]);
@@ -101,9 +102,9 @@ export function declaredRanges(text: string): DeclaredRanges | null {
   } catch {
     return null;
   }
-  if (typeof manifest !== "object" || manifest === null || Array.isArray(manifest)) return null;
+  if (!isObject(manifest)) return null;
   const entries = SECTIONS.flatMap(section => {
-    const listed = (manifest as Record<string, unknown>)[section];
+    const listed = manifest[section];
     return typeof listed === "object" && listed !== null ? Object.entries(listed) : [];
   });
   return new Map(

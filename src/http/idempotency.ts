@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
-import { canonicalJson } from "../lib/canonical-json.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
+import { canonicalJson } from "../lib/json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { respondProblem } from "./problem.ts";
 import { requestState } from "./request-log.ts";

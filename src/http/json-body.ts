@@ -1,5 +1,6 @@
 import type { Context } from "koa";
 import { AppError, type FieldError } from "../lib/errors.ts";
+import { isObject } from "../lib/json.ts";
 import { findKey, hasNul, isDeeperThan } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { readText } from "./body.ts";
@@ -80,7 +81,7 @@ export function createReadBody(maxBytes: number): ReadBody {
     if (isEmpty || !METHODS.includes(ctx.method)) return { fields: {}, text: "" };
     const { value: body, text } = await readJson(ctx, maxBytes);
     if (body === undefined) return { fields: {}, text };
-    if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    if (!isObject(body)) {
       throw invalidBody("must be a JSON object");
     }
     checkShape(body);

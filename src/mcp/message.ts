@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import { checkShape, readJson } from "../http/json-body.ts";
 import { AppError } from "../lib/errors.ts";
+import { isObject } from "../lib/json.ts";
 import { type CODES, type Era, HEADERS, META, NAMED_BY, RpcError, VERSIONS } from "./protocol.ts";
 
 /** A message whose form and headers are right, whether or not there is such a method. */
@@ -27,9 +28,6 @@ interface Body {
 /** An error at the door: the message is not one that any method could respond to. */
 const broken = (code: keyof typeof CODES, message: string, data?: object): RpcError =>
   new RpcError(code, message, { status: 400, ...(data && { data }) });
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns the id of a request; undefined for anything else. */
 export const idOf = (body: unknown): RequestId | undefined => {

@@ -1,4 +1,5 @@
 import { requestState } from "../http/request-log.ts";
+import { isObject } from "../lib/json.ts";
 import type { Events } from "./events/events.ts";
 import type { Message } from "./message.ts";
 import { promptOf, SHOWN_PROMPTS } from "./prompts.ts";
@@ -139,11 +140,9 @@ async function callTool(served: Served, { params, calling }: Asked): Promise<obj
     throw new RpcError("invalidParams", "there is no tool with this name: tools/list has their names");
   }
   const { arguments: given = {} } = params;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new RpcError("invalidParams", "params.arguments must be an object");
-  }
+  if (!isObject(given)) throw new RpcError("invalidParams", "params.arguments must be an object");
   try {
-    return await tool.call(given as Record<string, unknown>, calling);
+    return await tool.call(given, calling);
   } catch (error) {
     served.onFault(error, calling);
     return failed(error);

@@ -1,3 +1,4 @@
+import { isObject } from "../lib/json.ts";
 import { RpcError } from "./protocol.ts";
 
 interface PromptArgument {
@@ -102,9 +103,7 @@ export function promptOf(name: string, given: unknown): object {
 }
 
 function checked({ arguments: known }: Prompt, given: unknown): Record<string, string> {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid("params.arguments must be an object");
-  }
+  if (!isObject(given)) throw invalid("params.arguments must be an object");
   for (const [name, value] of Object.entries(given)) {
     if (!known.some(one => one.name === name))
       throw invalid("the prompt has no argument of a name that is given");

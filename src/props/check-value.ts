@@ -1,4 +1,5 @@
 import { isId } from "../lib/ids.ts";
+import { isObject } from "../lib/json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 
@@ -15,9 +16,6 @@ export type CheckedValue = { value: unknown } | { faults: PropFault[] };
 export type FaultOf = (prop: DescribedProp, value: unknown) => string | null;
 
 const MAX_VALUE_BYTES = LIMITS.propValueBytes.value;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const noFault: FaultOf = () => null;
 

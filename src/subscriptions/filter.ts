@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalidField } from "../lib/errors.ts";
+import { isObject } from "../lib/json.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /**
@@ -16,9 +17,6 @@ const MAX_DEPTH = LIMITS.filterDepth.value;
 const isNumber = (value: unknown): value is number => typeof value === "number";
 const isString = (value: unknown): value is string => typeof value === "string";
 const isArray = (value: unknown): value is unknown[] => Array.isArray(value);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Orders numbers and strings. Returns NaN for any other pair, for which every comparison is false. */
 function compare(value: unknown, bound: unknown): number {
   if (isNumber(value) && isNumber(bound)) return value - bound;

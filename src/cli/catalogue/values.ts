@@ -1,5 +1,6 @@
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
+import { isObject } from "../../lib/json.ts";
 import { readJsonFile } from "../input.ts";
 
 /** The values of a component's props, and the event that it is run with; undefined for the usual one. */
@@ -40,9 +41,6 @@ export async function readGivenProps(path: string | undefined): Promise<GivenPro
     },
   };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 type Prop = Schemas["Component"]["configurable_props"][number];
 

@@ -1,5 +1,6 @@
 import type { Configuration } from "openid-client";
 import { fetchThrough, type GuardedFetchOptions } from "../../egress/fetch.ts";
+import { isObject } from "../../lib/json.ts";
 import { loadLater } from "../../lib/lazy.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { App } from "../../models/connection.ts";
@@ -140,9 +141,6 @@ function tokensOf(granted: Record<string, unknown>): Tokens {
     others: Object.fromEntries(others),
   };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Returns the response of a token endpoint as RFC 6749 has it (sections 5.1 and 5.2), where widely used apps differ: errors

@@ -1,7 +1,7 @@
 import type { Scope } from "../../http/authorize.ts";
 import { compileCheck } from "../../http/validate.ts";
-import { canonicalJson } from "../../lib/canonical-json.ts";
 import { AppError } from "../../lib/errors.ts";
+import { canonicalJson, isObject } from "../../lib/json.ts";
 import { openPer } from "../../lib/lazy.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Stores } from "../../platform.ts";
@@ -24,9 +24,6 @@ export interface Wanted {
 }
 
 type Params = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Params =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns an object of the parameters. Throws InvalidParams for anything else. */
 export function objectIn(params: Params, name: string): Params {

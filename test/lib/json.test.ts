@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { canonicalJson } from "../../src/lib/canonical-json.ts";
+import { canonicalJson } from "../../src/lib/json.ts";
 
 describe("canonical JSON", () => {
   it("is the same whatever the order of keys is, at any depth, and keeps that of lists", () => {
