@@ -1,11 +1,12 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { ownDeployer } from "../../components/deployer.ts";
-import { APP_SLUG } from "../../connections/app-slug.ts";
 import type { Kind } from "../../destinations/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";
 import { s3 } from "../../destinations/s3/kind.ts";
 import { patternInWords } from "../../lib/schemas.ts";
+import { APP_SLUG } from "../../lib/slug.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
 import type { DestinationKind } from "../../models/webhook.ts";
 import type { Calling } from "../../platform.ts";
 import { VerifySettings } from "../../verify/schema.ts";
@@ -87,7 +88,12 @@ export type DeclaredAction = Static<typeof DeclaredAction>;
 
 /** What the server is told, but that a file has all secrets: none can be kept by its place. */
 const DeclaredVerify = Type.Object(
-  { ...VerifySettings.properties, secrets: Type.Optional(Type.Array(Text(4096), { maxItems: 3 })) },
+  {
+    ...VerifySettings.properties,
+    secrets: Type.Optional(
+      Type.Array(Text(LIMITS.verifySecretChars.value), { maxItems: LIMITS.verifySecrets.value }),
+    ),
+  },
   closed,
 );
 
