@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import { NullableInteger, OrNull } from "../lib/schemas.ts";
+import { APP_SLUG } from "../lib/slug.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
 import { ShownVerify, VerifySettings } from "../verify/schema.ts";
 import { EventRules } from "./app-events.ts";
-import { APP_SLUG } from "./app-slug.ts";
 
 /** A connection as the API shows it (docs/rest-api.md#connection). */
 export const ConnectionView = Type.Object(

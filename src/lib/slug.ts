@@ -1,3 +1,5 @@
+import { patternInWords } from "./schemas.ts";
+
 /** Returns the slug of a name: `My Source!` → `my-source`; `source` if nothing of the name is left. */
 export function slugOf(name: string): string {
   const slug = name
@@ -8,3 +10,9 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, "");
   return slug || "source";
 }
+
+/** A slug, as `app` props name their app. */
+export const APP_SLUG = patternInWords(
+  "^[a-z0-9][a-z0-9_-]{0,63}$",
+  "must be a slug: at most 64 lower-case letters, digits, - and _, with a letter or digit first",
+);

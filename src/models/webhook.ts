@@ -40,6 +40,12 @@ export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
  */
 export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac|ms)_/.test(listenerId);
 
+const LISTENER_KINDS = { wh: "webhook", ds: "destination", ac: "action", ms: "mcp_subscription" } as const;
+
+/** Returns what kind of listener that receives its events by deliveries has this id. */
+export const listenerKindOf = (id: string): (typeof LISTENER_KINDS)[keyof typeof LISTENER_KINDS] =>
+  LISTENER_KINDS[id.slice(0, 2) as keyof typeof LISTENER_KINDS];
+
 /** What an agent has subscribed to over the Model Context Protocol (docs/agents.md#events), besides where its events go. */
 export interface McpTerms {
   /** The API key that subscribed or refreshed last: the subscription ends with its access. */

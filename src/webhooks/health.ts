@@ -1,7 +1,7 @@
 import { type NewAlert, raiseAlert } from "../alerts/raise.ts";
 import { recordOwnActionIn } from "../audit/record.ts";
 import { issueDetails } from "../issues/cause.ts";
-import { type Webhook, Webhooks } from "../models/webhook.ts";
+import { listenerKindOf, type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Observed, Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 
@@ -180,14 +180,16 @@ type HealthStage = 1 | 2;
 type Shown = Pick<Webhook, "_id" | "owner_id" | "name">;
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
+/** An action is a destination here. */
 const kindOf = ({ _id }: Pick<Shown, "_id">) => {
-  if (_id.startsWith("ms_")) return "mcp_subscription";
-  return _id.startsWith("wh_") ? "webhook" : "destination";
+  const kind = listenerKindOf(_id);
+  return kind === "action" ? "destination" : kind;
 };
 /** Returns how alerts call a webhook or destination: not by its url, which may hold a secret. */
 export const describeListener = ({ _id, name }: Pick<Shown, "_id" | "name">): string => {
-  const kind = _id.startsWith("ms_") ? "subscription of an agent" : kindOf({ _id });
-  return name ? `${kind} "${name}" (${_id})` : `${kind} ${_id}`;
+  const kind = kindOf({ _id });
+  const what = kind === "mcp_subscription" ? "subscription of an agent" : kind;
+  return name ? `${what} "${name}" (${_id})` : `${what} ${_id}`;
 };
 const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject: { id: _id, name } });
 

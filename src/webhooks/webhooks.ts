@@ -177,7 +177,7 @@ export type DeletedListener = Pick<Webhook, "_id" | "owner_id"> & Revised;
 export async function deleteWebhook(
   platform: Working,
   webhook: DeletedListener,
-  ifStill: QueryFilter<Webhook> = {},
+  ifStill?: QueryFilter<Webhook>,
 ): Promise<boolean> {
   const { _id: webhookId, owner_id } = webhook;
   const subscriptions = await Subscriptions(platform.mongo)
@@ -185,8 +185,11 @@ export async function deleteWebhook(
     .lean();
   const accounts = await accountsOfSubscriptions(platform, subscriptions);
   const isDeleted = await transaction(platform.mongo, async session => {
-    const wasThere = await deleteRevised(Webhooks(platform.mongo), webhook, { session, ifStill });
-    if (!wasThere && Object.keys(ifStill).length > 0) return false;
+    const wasThere = await deleteRevised(Webhooks(platform.mongo), webhook, {
+      session,
+      ...(ifStill && { ifStill }),
+    });
+    if (!wasThere && ifStill) return false;
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await Issues(platform.mongo).deleteMany({ listener_id: webhookId }, { session });

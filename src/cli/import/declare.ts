@@ -1,4 +1,4 @@
-import { APP_SLUG } from "../../connections/app-slug.ts";
+import { APP_SLUG } from "../../lib/slug.ts";
 import { type Declaration, KIND_NAMES } from "../apply/schema.ts";
 import type { Placed } from "./components.ts";
 import type { Hand, HandKind } from "./hands.ts";

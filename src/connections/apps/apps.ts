@@ -1,12 +1,12 @@
 import { checkUrl, checkUrlText } from "../../egress/check-url.ts";
 import { AppError, invalidField, notFound } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/hosts.ts";
+import { APP_SLUG } from "../../lib/slug.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type App, type AppEventRules, Apps, Connections, type TokenAuth } from "../../models/connection.ts";
 import type { Stores } from "../../platform.ts";
 import { appInRouting, checkEventRules } from "../app-events.ts";
-import { APP_SLUG } from "../app-slug.ts";
 import type { AppView } from "../schema.ts";
 import { presentSettings, sealAppVerify } from "../verify.ts";
 

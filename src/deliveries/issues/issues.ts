@@ -2,7 +2,7 @@ import { shownOrg } from "../../accounts/access.ts";
 import { notFound } from "../../lib/errors.ts";
 import { type Issue, type IssueState, Issues } from "../../models/issue.ts";
 import type { Replay } from "../../models/replay.ts";
-import { Webhooks } from "../../models/webhook.ts";
+import { listenerKindOf, Webhooks } from "../../models/webhook.ts";
 import type { Queued, Stores } from "../../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../../store/page.ts";
 import { requireWebhooks } from "../../webhooks/find.ts";
@@ -32,15 +32,9 @@ export async function presentIssues({ mongo }: Stores, issues: Issue[]): Promise
     ...shownOrg(owner_id),
     listener_id,
     listener_name: nameOf.get(listener_id) ?? null,
-    listener_kind: kindOf(listener_id),
+    listener_kind: listenerKindOf(listener_id),
     ...issue,
   }));
-}
-
-function kindOf(listenerId: string): IssueView["listener_kind"] {
-  if (listenerId.startsWith("wh_")) return "webhook";
-  if (listenerId.startsWith("ms_")) return "mcp_subscription";
-  return listenerId.startsWith("ac_") ? "action" : "destination";
 }
 
 /** Returns one issue as its account sees it. */
