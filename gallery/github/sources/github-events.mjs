@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { jsonOf, send } from "../../lib/http.mjs";
+import { unlessGone } from "../../lib/unless-gone.mjs";
 
 const EVENTS = [
   ...[
@@ -149,8 +150,3 @@ export default {
     },
   },
 };
-
-/** Somebody deleted it at GitHub. */
-function unlessGone(error) {
-  if (error.status !== 404) throw error;
-}

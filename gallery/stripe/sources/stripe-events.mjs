@@ -1,4 +1,5 @@
 import { jsonOf, send } from "../../lib/http.mjs";
+import { unlessGone } from "../../lib/unless-gone.mjs";
 
 const PAGE = 100;
 
@@ -88,10 +89,7 @@ export default {
       return data.filter(({ url }) => url === this.http.endpoint).map(({ id }) => id);
     },
     async remove(id) {
-      await this.ask("DELETE", `/${id}`).catch(error => {
-        // Somebody deleted it at Stripe.
-        if (error.status !== 404) throw error;
-      });
+      await this.ask("DELETE", `/${id}`).catch(unlessGone);
     },
     async ask(method, path, body) {
       const headers = { authorization: `Bearer ${this.apiKey}` };

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { jsonOf, send } from "../../lib/http.mjs";
+import { unlessGone } from "../../lib/unless-gone.mjs";
 
 const PAGE = 200;
 
@@ -48,10 +49,7 @@ export default {
       await this.ask("PUT", this.hookPath(), { url, enabled: true, secret, verify_ssl: true, event_types });
     },
     async deactivate() {
-      await this.ask("DELETE", this.hookPath()).catch(error => {
-        // Somebody deleted it at Typeform, or the form.
-        if (error.status !== 404) throw error;
-      });
+      await this.ask("DELETE", this.hookPath()).catch(unlessGone);
     },
   },
   methods: {
