@@ -37,13 +37,11 @@ export async function countRuns(
   computeMs: number,
 ): Promise<Pick<Usage, "invocations" | "compute">> {
   const key = platform.keys.usage(ownerId, dayOf(platform.clock()));
-  const replies = await platform.redis
-    .multi()
-    .hincrby(key, "invocations", runs)
-    .hincrby(key, "compute", Math.ceil(computeMs))
-    .expire(key, STORED_SECONDS)
-    .exec();
-  const [invocations = 0, compute = 0] = (replies ?? []).map(([, value]) => Number(value));
+  const [invocations, compute] = await Promise.all([
+    platform.redis.hincrby(key, "invocations", runs),
+    platform.redis.hincrby(key, "compute", Math.ceil(computeMs)),
+    platform.redis.expire(key, STORED_SECONDS),
+  ]);
   return { invocations, compute };
 }
 

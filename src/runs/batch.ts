@@ -31,6 +31,8 @@ export const outcomeOf = (error: CallError | undefined) =>
 export interface OpenBatch {
   source: Source;
   memory: Memory;
+  /** What the source's account may still run. */
+  quota: Quota;
   /** Cancels the runs. */
   signal: AbortSignal;
   claimed?: ClaimedRuns;
@@ -52,17 +54,13 @@ export class RunBatch {
   #executor: Executor | undefined;
   #memory: Memory;
 
-  private constructor(platform: RunDeps, { source, memory, signal, claimed }: OpenBatch, quota: Quota) {
+  constructor(platform: RunDeps, { source, memory, quota, signal, claimed }: OpenBatch) {
     this.#platform = platform;
     this.#source = source;
     this.#memory = memory;
     this.#signal = signal;
     this.#quota = quota;
     this.#recorder = new BatchRecorder(platform, source, memory, claimed);
-  }
-
-  static async open(platform: RunDeps, batch: OpenBatch): Promise<RunBatch> {
-    return new RunBatch(platform, batch, await openQuota(platform, batch.source.owner_id));
   }
 
   /**

@@ -14,7 +14,7 @@ import { isGone } from "../store/gone.ts";
 import { readEmissionBytes } from "../store/limits/waiting-bytes.ts";
 import { clearTick } from "../store/runs/admit-tick.ts";
 import { traceField } from "../tracing/trace-context.ts";
-import { outcomeOf, RunBatch } from "./batch.ts";
+import { openQuota, outcomeOf, RunBatch } from "./batch.ts";
 import { emissionsOf } from "./emissions.ts";
 import type { LateRecords } from "./late-records.ts";
 import { emptyMemory, hasMemory, type Memory } from "./memory.ts";
@@ -62,12 +62,13 @@ export async function runBatch(
   if (!source && !(await isGone(platform, sourceId))) throw sourceUncertain();
   if (source?.state !== "ready" || !source.active) return await dropAll(platform, sourceId, items);
 
-  const [memory] = await Promise.all([
+  const [memory, quota] = await Promise.all([
     readMemoryFor(platform, source),
+    openQuota(platform, source.owner_id),
     checkEmissionsBacklog(platform, source),
   ]);
   const lost = await findLost(platform, source, items);
-  const batch = await RunBatch.open(platform, { source, memory, signal, claimed });
+  const batch = new RunBatch(platform, { source, memory, quota, signal, claimed });
   const done: LogFields[] = [];
   const startedAt = performance.now();
   while (done.length < items.length) {
