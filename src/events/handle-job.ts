@@ -10,7 +10,7 @@ import {
   emissionsIn,
   jobOf,
 } from "../queues/emissions.ts";
-import type { JobContext } from "../queues/run-worker.ts";
+import type { JobContext } from "../queues/job-kinds.ts";
 import { Snooze } from "../queues/verdicts.ts";
 import { countDrop } from "../store/events/drops.ts";
 import { countEmissionBytes } from "../store/limits/waiting-bytes.ts";

@@ -1,4 +1,4 @@
-/** What went wrong, in one closed vocabulary; http/problem.ts maps it to HTTP, queues/run-worker.ts to job verdicts. */
+/** What went wrong, in one closed vocabulary; http/problem.ts maps it to HTTP, queues/verdicts.ts to job verdicts. */
 export type ErrorCode =
   | "invalid"
   | "unauthenticated"

@@ -3,6 +3,7 @@ import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Queued } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
+import type { JobContext } from "../queues/job-kinds.ts";
 import { reply } from "../queues/replies.ts";
 import {
   type ChangeItem,
@@ -11,7 +12,6 @@ import {
   type RunItem,
   type TriggerItem,
 } from "../queues/run-item.ts";
-import type { JobContext } from "../queues/run-worker.ts";
 import { notifyRuns, runs, type SourceJob } from "../queues/runs.ts";
 import { countJobs, shardNumber } from "../queues/shards.ts";
 import { moveScheduler } from "../sources/timer-scheduler.ts";

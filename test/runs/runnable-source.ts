@@ -1,12 +1,12 @@
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import type { Source } from "../../src/models/source.ts";
-import type { JobContext } from "../../src/queues/run-worker.ts";
+import type { JobContext } from "../../src/queues/job-kinds.ts";
 import type { SourceJob } from "../../src/queues/runs.ts";
 import type { RunDeps } from "../../src/runs/run.ts";
 import type { BatchOptions } from "../../src/sandbox/call-runner.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { BatchRequest, CallResult, ComponentDescription } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { storeSource } from "../sources/source-row.ts";
 import type { TestPlatform } from "../support/platform.ts";
 

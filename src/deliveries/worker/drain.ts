@@ -3,7 +3,7 @@ import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Calling, Stores, Working } from "../../platform.ts";
 import { type Drain, enqueueDrain } from "../../queues/deliveries.ts";
-import type { JobContext } from "../../queues/run-worker.ts";
+import type { JobContext } from "../../queues/job-kinds.ts";
 import { Snooze } from "../../queues/verdicts.ts";
 import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { traceField } from "../../tracing/trace-context.ts";

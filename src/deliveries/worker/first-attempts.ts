@@ -6,7 +6,7 @@ import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Calling, Working } from "../../platform.ts";
 import { enqueueDrains, type FirstAttempts } from "../../queues/deliveries.ts";
-import type { JobContext } from "../../queues/run-worker.ts";
+import type { JobContext } from "../../queues/job-kinds.ts";
 import { isSubscriptionEnded } from "../../subscriptions/find.ts";
 import { traceField } from "../../tracing/trace-context.ts";
 import { lookUpWebhooks } from "../../webhooks/find.ts";

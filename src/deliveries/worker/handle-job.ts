@@ -7,7 +7,7 @@ import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Awaited, Calling, Stores, Working } from "../../platform.ts";
 import { type deliveries, enqueueDrain } from "../../queues/deliveries.ts";
-import type { JobHandlers } from "../../queues/run-worker.ts";
+import type { JobHandlers } from "../../queues/job-kinds.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
 import {
   RECORDS_PER_WRITE,
