@@ -1,8 +1,8 @@
 import { type FieldError, invalidFields } from "../lib/errors.ts";
 import { APPHOOK_TYPE, findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
-import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
+import type { DescribeOptions, Sandboxes } from "../sandbox/sandboxes.ts";
 import type { AuthorVerify } from "../verify/schema.ts";
 import type { BuiltBundle } from "./builder/with-built.ts";
 import { type CodeTraits, codeTraits, isAction } from "./code-traits.ts";

@@ -2,7 +2,8 @@ import { settlesWithin } from "../lib/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
 import type { CallListeners } from "./call-sequence.ts";
-import type { Pool, Slot } from "./pool.ts";
+import type { Pool } from "./pool.ts";
+import type { Slot } from "./pool-processes.ts";
 import {
   type BatchRequest,
   type CallError,

@@ -18,28 +18,24 @@
 
 import { nanoid } from "nanoid";
 import type { Logger } from "pino";
-import { createDial, type Dial, type DialOptions } from "../egress/dial.ts";
+import { createDial, type Dial } from "../egress/dial.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
-import type { OwnedFolder } from "../lib/folders.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { type Bundle, BundleFiles } from "./bundle.ts";
+import type { Bundle } from "./bundle.ts";
 import {
   type BatchOptions,
   type CallOptions,
   CallRunner,
   killUnlessSettled,
   type LoadLimit,
-  MAX_PROCESS_CPU_MS,
   waitUntilLoaded,
 } from "./call-runner.ts";
 import { checkDescription } from "./check-message.ts";
 import type { ChildLimits } from "./child/wire.ts";
-import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
-import { findDeno } from "./deno-command.ts";
 import { Pool } from "./pool.ts";
-import { type Prelude, writePrelude } from "./prelude.ts";
-import { findPrivileges, type Privileges } from "./privileges.ts";
+import { NON_HEAP_MB, type PreparedSandboxes, prepareSandboxes } from "./prepare.ts";
+import type { Privileges } from "./privileges.ts";
 import {
   type BatchRequest,
   type CallError,
@@ -51,153 +47,16 @@ import {
 } from "./protocol.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
+import type { DescribeOptions, Sandboxes, SandboxesOptions } from "./sandboxes.ts";
 import { type Child, spawnChild } from "./spawn.ts";
-import type { WarmRoom } from "./warm-room.ts";
-import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
-import { openHostFolder } from "./workspace.ts";
-
-export interface SandboxLimits {
-  /** Wall-clock time of one call. */
-  wallMs: number;
-  heapMb: number;
-  /** Processor time of one call, all threads together; by default the same as `wallMs`. */
-  cpuMs?: number;
-  /** Events of one call. */
-  maxEmits: number;
-  /** JSON bytes of one event. */
-  maxEmitBytes: number;
-  /** Bytes of the log lines of one call. */
-  maxLogBytes: number;
-  /** JSON bytes of the whole `$.service.db`. */
-  maxDbBytes: number;
-}
-
-export interface DescribeOptions {
-  owner?: string;
-  /** Called with the milliseconds that the code had a sandbox for, whatever came of it. */
-  onEnded?: (ms: number) => void;
-}
-
-export interface Sandboxes {
-  /**
-   * Evaluates the component's code and returns its description. Takes at most 10 s. Throws AppError `invalid` with the
-   * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy or can't start, or if the process is ended from outside twice.
-   */
-  describe(bundle: Bundle, options?: DescribeOptions): Promise<ComponentDescription>;
-  /**
-   * Calls the component in the process that is kept warm for `key` (source id + bundle hash). The calls of one key must
-   * not overlap. Resolves whatever the component does; rejects with `unavailable` if no process can be started.
-   */
-  call(key: string, bundle: Bundle, request: CallRequest, options?: CallOptions): Promise<CallResult>;
-  /**
-   * Calls the component once for each event, in order, as `call` does. Each call sees the db as the previous one left
-   * it. The first event is always handled, the following ones as long as there is time. Resolves with the number of
-   * calls, which is at least 1; by then `onResult` has received the result of each.
-   */
-  callBatch(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number>;
-  /** Ends the warm processes whose keys start with the prefix; a busy process is ended after its call. */
-  drop(keyPrefix: string): void;
-  /** Ends all processes. Calls under way end with the error code `Cancelled`. */
-  close(): Promise<void>;
-  stats(): { warm: number; busy: number };
-  /**
-   * Names of the operating system's restrictions that would contain an escape from deno: `active` are in force,
-   * `missing` are not supported on this system.
-   */
-  privileges: { active: readonly string[]; missing: readonly string[] };
-}
-
-export interface SandboxesOptions {
-  limits: SandboxLimits;
-  /** Most processes that are in use at a time. */
-  maxProcesses: number;
-  /** Most further processes that stay warm; by default none. */
-  warm?: WarmRoom;
-  /** Most sources that share a process, if a call permits it; by default 1, so that none do. */
-  sourcesPerProcess?: number;
-  /** A warm process is ended after being idle for this many milliseconds. */
-  idleMs: number;
-  egress: Omit<DialOptions, "connectTimeoutMs">;
-  /**
-   * If the worker is root, sandboxes run as user ids of a block of a thousand that starts here, or of the next block
-   * that no other host uses.
-   */
-  firstUserId?: number;
-  /** Milliseconds that evaluating a component's code to describe it may take; by default those of every start. */
-  describeMs?: LoadLimit;
-  /** A process is ended after this many calls, which frees the memory that a component has accumulated. */
-  maxCalls?: number;
-  logger?: Logger;
-  /** Receives how long calls wait for a process, and how long cold starts take. */
-  metrics?: Metrics | undefined;
-  /** Learns whether sandboxes can be started. */
-  health?: SandboxHealth | undefined;
-}
+import { startWatchdog } from "./watchdog.ts";
 
 /** For a free process; loading the code has limits of its own. */
 const DESCRIBE_MS = 30_000;
 const CONNECT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
-/** Above the ids that distributions and directory services assign to people. */
-const FIRST_USER_ID = 200_000;
 /** For a busy source, the cost of one cold start in 10,000 calls can't be measured. */
 const MAX_CALLS = 10_000;
-/** Memory outside of the heap, which V8's limit does not include: deno itself, compiled code, buffers. */
-const NON_HEAP_MB = 192;
-/**
- * The kernel's limit also counts memory that V8 only reserves, 580 MB as measured. It must be high enough that the
- * limits of V8 and the watchdog are reached first.
- */
-const RESERVED_MB = 768;
-
-/** What a host needs before its first sandbox: a second of processor time. Several hosts of a process may share it. */
-export interface PreparedSandboxes {
-  folder: OwnedFolder;
-  prelude: Prelude;
-  privileges: Privileges;
-  codeCache: CodeCache;
-  bundleFiles: BundleFiles;
-  /** To be called once no host uses it any more. */
-  close(): Promise<void>;
-}
-
-/**
- * Prepares hosts with these limits of memory and time. Throws if deno is not installed or the host's folder can't be created.
- */
-export async function prepareSandboxes({
-  limits: { heapMb, wallMs, cpuMs = wallMs },
-  firstUserId = FIRST_USER_ID,
-}: Pick<SandboxesOptions, "limits" | "firstUserId">): Promise<PreparedSandboxes> {
-  const deno = findDeno();
-  const folder = await openHostFolder();
-  try {
-    const prelude = await writePrelude(folder.path);
-    const privileges = await findPrivileges({
-      deno,
-      hostFolder: folder.path,
-      firstUserId,
-      limits: {
-        cpuSeconds: Math.ceil((MAX_PROCESS_CPU_MS + 4 * Math.max(wallMs, cpuMs)) / 1000),
-        dataMb: heapMb + NON_HEAP_MB + RESERVED_MB,
-        fileMb: DISK_LIMIT.maxBytes / 1024 / 1024,
-      },
-    });
-    const codeCache = prepareCodeCache({ deno, hostFolder: folder.path, prelude, heapMb });
-    return {
-      ...{ folder, prelude, privileges, codeCache },
-      bundleFiles: new BundleFiles(`${folder.path}/bundles`),
-      async close() {
-        codeCache.stop();
-        await codeCache.done;
-        await privileges.close();
-        await folder.close();
-      },
-    };
-  } catch (error) {
-    await folder.close();
-    throw error;
-  }
-}
 
 /**
  * Opens the host that runs untrusted components, with what others share if that is given. Throws what `prepareSandboxes` throws.

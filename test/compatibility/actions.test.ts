@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { type Case, checkCase, openFixture } from "./fixture.ts";

@@ -1,6 +1,6 @@
 // runs-long: npm test has test/compatibility/events.test.ts
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { type Case, checkCase, openFixture } from "./fixture.ts";
 

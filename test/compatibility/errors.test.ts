@@ -1,8 +1,8 @@
 // runs-long: npm test has test/compatibility/saving.test.ts and test/runs
 import { expect } from "chai";
 import { errorEvent } from "../../src/runs/emissions.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallError } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { LIMITS, openTestSandboxes as openSandboxes } from "../sandbox/sandbox-fixture.ts";

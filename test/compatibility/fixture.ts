@@ -7,8 +7,8 @@ import { type DescribedComponent, describeComponent } from "../../src/components
 import { fromFile } from "../../src/components/load-modules.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
 import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { fixturePackages } from "../support/fixture-packages.ts";
 
 const FOLDER = fileURLToPath(new URL("../fixtures/components/", import.meta.url));

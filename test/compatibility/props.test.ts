@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { configureProps, presentProps, timerOf } from "../../src/props/configure.ts";
 import { timerEvent } from "../../src/props/timer.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { type Case, checkCase, openFixture } from "./fixture.ts";

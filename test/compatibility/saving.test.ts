@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { mapOf } from "../components/import-bundle.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";

@@ -5,7 +5,7 @@ import { importLocation, withLocation } from "../../src/components/computed-impo
 import { fromCode } from "../../src/components/load-modules.ts";
 import { AppError, invalidField } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, openTestSandboxes, RUN } from "../sandbox/sandbox-fixture.ts";
 import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { describeComponent } from "../../src/components/describe.ts";
 import { fromCode } from "../../src/components/load-modules.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { rejection } from "./rejection.ts";
 

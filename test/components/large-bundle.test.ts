@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode } from "../../src/components/load-modules.ts";
 import { SCRIPT_START } from "../../src/sandbox/child/wire.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, openTestSandboxes, RUN } from "../sandbox/sandbox-fixture.ts";
 import { type NpmRegistry, startNpmRegistry } from "../support/npm-registry.ts";
 import { originOf } from "./import-bundle.ts";

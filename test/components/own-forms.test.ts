@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode, fromFile, type ModuleLoader } from "../../src/components/load-modules.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, openTestSandboxes, RUN } from "../sandbox/sandbox-fixture.ts";
 import { rejection } from "./rejection.ts";
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode } from "../../src/components/load-modules.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, openTestSandboxes, RUN } from "../sandbox/sandbox-fixture.ts";
 import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
 

@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { expect } from "chai";
 import type { Bundle } from "../../src/sandbox/bundle.ts";
 import type { CallOptions } from "../../src/sandbox/call-runner.ts";
-import type { Sandboxes, SandboxesOptions } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes, SandboxesOptions } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, GET_DENO, openTestSandboxes, RUN, running } from "../sandbox/sandbox-fixture.ts";
 import { until } from "../support/until.ts";
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { timerOf } from "../../src/props/configure.ts";
 import { timerEvent } from "../../src/props/timer.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { read } from "../docs/repository.ts";
 import { openExample, openTestSandboxes } from "./open-example.ts";
 

@@ -4,8 +4,8 @@ import { bundleComponent } from "../../src/components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { fixturePackages } from "../support/fixture-packages.ts";
 import { openSharedSandboxes } from "../support/shared-sandboxes.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { startMailServices } from "./mail-services.ts";
 import { runAction } from "./open-shipped.ts";

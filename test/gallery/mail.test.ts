@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ImapFlow } from "imapflow";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { type Dovecot, startDovecot } from "../support/dovecot.ts";

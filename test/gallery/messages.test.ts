@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { startDiscord, startMattermost, startTeams, startTelegramChat } from "./message-vendors.ts";
 import { runAction } from "./open-shipped.ts";

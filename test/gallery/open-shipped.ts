@@ -6,8 +6,8 @@ import { actionPropsFor, configureActionProps } from "../../src/props/action-pro
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
 import { HTTP_TYPE } from "../../src/props/kinds.ts";
 import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, Emit } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import type { AuthorVerify } from "../../src/verify/schema.ts";
 import { openVerification } from "../../src/verify/settings.ts";
 import { verifyRequest } from "../../src/verify/verify-request.ts";

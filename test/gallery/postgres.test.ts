@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Client } from "pg";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";

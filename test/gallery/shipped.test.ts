@@ -4,7 +4,7 @@ import { describeComponent } from "../../src/components/describe.ts";
 import { GalleryApp } from "../../src/gallery/schema.ts";
 import { readShipped, type Shipped } from "../../src/gallery/shipped.ts";
 import { newAjv } from "../../src/lib/schemas.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { bundleOf } from "./open-shipped.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { publishGallery } from "../../src/gallery/publish-gallery.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { send } from "../sources/http-client.ts";
 import type { Api, SourceView } from "../support/api.ts";

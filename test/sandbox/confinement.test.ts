@@ -6,8 +6,8 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
 import { bundleOf, GET_DENO, openTestSandboxes, RUN } from "./sandbox-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { until } from "../support/until.ts";
 import { bundleOf, openTestSandboxes } from "./sandbox-fixture.ts";
 

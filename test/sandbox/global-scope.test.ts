@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { ENUMERABLE, GLOBAL_DIFFERENCES, NODE_GLOBALS } from "../../src/sandbox/child/global-scope.ts";
 import { denoEnvironment, findDeno } from "../../src/sandbox/deno-command.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { skipBecause } from "../support/skip.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 

@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { type CallResult, SANDBOX_LOST } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { rejection } from "../components/rejection.ts";
 import { until } from "../support/until.ts";
 import { bundleOf, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";
 import { SCRIPT_START } from "../../src/sandbox/child/wire.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { LIMITS, openTestSandboxes, RUN } from "./sandbox-fixture.ts";
 
 /** A class with many methods, as clients of large APIs have them. */

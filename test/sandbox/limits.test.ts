@@ -1,8 +1,8 @@
 import { readlink, stat } from "node:fs/promises";
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { startPrintingProgram } from "../support/printing-program.ts";
 import { until } from "../support/until.ts";
 import {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import { Pool, type PoolOptions, type Slot } from "../../src/sandbox/pool.ts";
+import { Pool, type PoolOptions } from "../../src/sandbox/pool.ts";
+import type { Slot } from "../../src/sandbox/pool-processes.ts";
 import type { CallError } from "../../src/sandbox/protocol.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { until } from "../support/until.ts";

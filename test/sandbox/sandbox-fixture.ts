@@ -1,7 +1,8 @@
 import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";
 import type { Bundle } from "../../src/sandbox/bundle.ts";
-import { openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
+import { openSandboxes } from "../../src/sandbox/host.ts";
 import type { CallRequest } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes, SandboxesOptions } from "../../src/sandbox/sandboxes.ts";
 import { openSharedSandboxes } from "../support/shared-sandboxes.ts";
 
 export const LIMITS = {

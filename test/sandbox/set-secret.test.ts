@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallRequest, ComponentCall } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, openTestSandboxes } from "./sandbox-fixture.ts";
 
 const FROM_HOOK = `{ preset: "github", secret: { from: "hook" } }`;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { until } from "../support/until.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 

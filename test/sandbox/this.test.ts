@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallRequest } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { bundleOf, LIMITS, openTestSandboxes, RUN } from "./sandbox-fixture.ts";
 
 const APP = `{

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { isUnauthorized } from "../../src/sandbox/child/vendor-response.ts";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes, running } from "./sandbox-fixture.ts";
 
 const failed = (message: string, more: object = {}) => Object.assign(new Error(message), more);

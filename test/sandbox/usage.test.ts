@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { skipBecause } from "../support/skip.ts";
 import { until } from "../support/until.ts";
 import { LIMITS, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";

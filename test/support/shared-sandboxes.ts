@@ -1,13 +1,9 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startBuildsWith } from "../../src/components/builder/build-process.ts";
-import {
-  openSandboxes,
-  type PreparedSandboxes,
-  prepareSandboxes,
-  type Sandboxes,
-  type SandboxesOptions,
-} from "../../src/sandbox/host.ts";
+import { openSandboxes } from "../../src/sandbox/host.ts";
+import { type PreparedSandboxes, prepareSandboxes } from "../../src/sandbox/prepare.ts";
+import type { Sandboxes, SandboxesOptions } from "../../src/sandbox/sandboxes.ts";
 import { programOf } from "./built.ts";
 
 // Each test process builds components in one of these, for all of its files.

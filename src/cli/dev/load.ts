@@ -18,8 +18,8 @@ import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../
 import { withAddedProps } from "../../props/dynamic-props.ts";
 import type { Timer } from "../../props/timer.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
-import type { Sandboxes } from "../../sandbox/host.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
+import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import { isUrl, readPropsFile } from "../input.ts";
 
 /** A component ready to run, with the values of its props. */

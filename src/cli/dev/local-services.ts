@@ -1,7 +1,8 @@
 import { parseCidrs } from "../../egress/address-rules.ts";
 import { createEgress } from "../../egress/agent.ts";
 import type { DialOptions } from "../../egress/dial.ts";
-import { openSandboxes, type Sandboxes, type SandboxLimits } from "../../sandbox/host.ts";
+import { openSandboxes } from "../../sandbox/host.ts";
+import type { Sandboxes, SandboxLimits } from "../../sandbox/sandboxes.ts";
 import type { LoadTools } from "./load.ts";
 
 /** The settings that `headwater dev` needs; `main.ts` reads them. */

@@ -9,8 +9,8 @@ import {
   type SourceVersion,
 } from "../../runs/hooks.ts";
 import { type CallEffects, effectsOf, emptyMemory } from "../../runs/memory.ts";
-import type { Sandboxes } from "../../sandbox/host.ts";
 import type { CallError, CallResult, ComponentCall, HttpResponse } from "../../sandbox/protocol.ts";
+import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import { slashed } from "../../sources/source.ts";
 import type { ComponentInput, LoadedCode } from "./load.ts";
 import type { LocalServices } from "./local-services.ts";
