@@ -32,7 +32,7 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /** Tells the handlers to return the work that they have not begun. */
+  /** From now on handlers return the work that they have not begun. */
   stop(): void {
     this.#isStopping = true;
   }

@@ -124,7 +124,7 @@ export class PoolProcesses {
     return this.#ofGroup(group).some(process => process.isBusy && this.#takesKeys(process));
   }
 
-  /** Starts a process for a call; `take` gives it to the call. */
+  /** Starts a process for a call; `assign` gives it to the call. */
   start({ key, account, bundle, group }: ProcessUse): PoolProcess {
     const process: PoolProcess = {
       keys: new Map(),
@@ -160,7 +160,7 @@ export class PoolProcesses {
   }
 
   /** Makes a process busy with a call. Rejects if the process can't be started. */
-  take(process: PoolProcess, { key, account }: ProcessUse): Promise<Slot> {
+  assign(process: PoolProcess, { key, account }: ProcessUse): Promise<Slot> {
     process.owner = account;
     process.usedBy = key;
     process.isBusy = true;

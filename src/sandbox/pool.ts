@@ -198,7 +198,7 @@ export class Pool {
   #serve(waiter: PendingAcquire): void {
     this.#nextUses.used(waiter.key, performance.now());
     const process = this.#processes.idleFor(waiter) ?? this.#processes.start(waiter);
-    this.#processes.take(process, waiter).then(waiter.resolve, waiter.reject);
+    this.#processes.assign(process, waiter).then(waiter.resolve, waiter.reject);
   }
 
   /** True while the call may yet get a busy process of its group. */
