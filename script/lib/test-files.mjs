@@ -16,6 +16,8 @@ const STARTS_SOMETHING = [
 const RUNS_ALONE = /^\/\/ runs-alone: \S/m;
 /** One with a line `// runs-long: <what of it is in npm test>` runs when it is named, and with all others of its kind. */
 const RUNS_LONG = /^\/\/ runs-long: \S/m;
+/** What the title of a test ends with that is too long for `npm test`, while others of its file are not. */
+export const LONG_TEST = "@long";
 
 /** The files that take longest, for a machine that remembers no durations yet: those of `--long`, and those of `npm test`. */
 export const SLOWEST = [
@@ -89,9 +91,22 @@ export function runsAlone(root, file) {
   return RUNS_ALONE.test(readFileSync(join(root, file), "utf8"));
 }
 
-/** Whether a test file is too long for `npm test`. */
-export function runsLong(root, file) {
-  return RUNS_LONG.test(readFileSync(join(root, file), "utf8"));
+/** Whether a test file is too long for `npm test`: all of it, or tests of it. */
+export function howLong(root, file) {
+  const text = readFileSync(join(root, file), "utf8");
+  if (RUNS_LONG.test(text)) return "all";
+  return text.includes(`${LONG_TEST}"`) || text.includes(`${LONG_TEST}\``) ? "tests" : "none";
+}
+
+/**
+ * Which tests of a file run, as options of mocha: in `npm test` those that are not long, with `--long` those that are; all of a file
+ * that is long as a whole. Undefined: the file has none of them.
+ */
+export function partOf(root, file, isLong) {
+  const long = howLong(root, file);
+  if (long === "all") return isLong ? {} : undefined;
+  if (long === "none") return isLong ? undefined : {};
+  return { grep: LONG_TEST, invert: !isLong };
 }
 
 /** Whether the predicate holds for the text of a file or of any file in test/ that it imports. */

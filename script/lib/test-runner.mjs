@@ -12,7 +12,8 @@ const RERUN_FILES = 12;
  * Runs test files in a few worker processes, the longest first, and prints each file's output when the file is done
  * (at once with one worker). `alone` are run after all the others, one at a time.
  *
- * Takes `{root, files, alone, jobs, options, env, say, signal, rerun}`; `options` are mocha's. Returns `{passed, failed,
+ * Takes `{root, files, alone, jobs, options, optionsOf, env, say, signal, rerun}`; `options` are mocha's, and `optionsOf` returns those of a
+ * file. Returns `{passed, failed,
  * skipped, flaky, files: [{file, wallMs, cpuMs}]}`. A file that ends its worker, and a worker that does not end by
  * itself, count as one failed test each.
  *
@@ -78,7 +79,7 @@ async function work(run, queue, isLive) {
   if (problem && !hasFailed) report(run, "the end of a worker", failure(problem));
 }
 
-function startWorker({ root, env, options, signal }, isLive) {
+function startWorker({ root, env, options, optionsOf = () => options, signal }, isLive) {
   const child = fork(WORKER, {
     cwd: root,
     env: { ...process.env, ...env },
@@ -118,7 +119,7 @@ function startWorker({ root, env, options, signal }, isLive) {
         onCrash = how =>
           settle({ ...failure(`the test process ended in the middle of ${file} (${how})`), isCrash: true });
         child.once("message", settle);
-        child.send({ file: join(root, file), options: { ...options, isLive } });
+        child.send({ file: join(root, file), options: { ...optionsOf(file), isLive } });
       });
     },
     /** Resolves with what went wrong, if anything did. */

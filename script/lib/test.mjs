@@ -7,7 +7,7 @@ import { buildIfStale } from "./build.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
 import { cpuMs, readPid } from "./processes.mjs";
-import { isUnitTest, runsAlone, runsLong, selectFiles } from "./test-files.mjs";
+import { isUnitTest, partOf, runsAlone, selectFiles } from "./test-files.mjs";
 import { runTestFiles } from "./test-runner.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
@@ -24,8 +24,8 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
   script/test test/lib/ids.test.ts --inspect-brk   waits for a debugger
 
   --unit      only the files that need no store, sandbox or other process; no store is started
-  --long      only the files with a line "// runs-long: <what of it is in npm test>"
-  --jobs N    test files that run at the same time (default: two more than there are CPUs, with --long one, up to 6)
+  --long      only the files with a line "// runs-long: <what of it is in npm test>", and the tests whose titles end with "@long"
+  --jobs N    test files that run at the same time (default: three more than there are CPUs, with --long one, up to 6)
   --rerun     runs up to twelve files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
   --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
@@ -33,8 +33,8 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 TEST_MONGODB_URL (or MONGODB_URL) and TEST_REDIS_URL (or REDIS_URL) name stores to use instead; every test has its own
 database and key prefix. A file with a line "// runs-alone: <reason>" runs after the others, one at a time.`;
 
-/** Most files spend half of their time waiting; what `--long` runs floods the machine or measures it. */
-const JOBS_ABOVE_CPUS = 2;
+/** Most files spend more than half of their time waiting; what `--long` runs floods the machine or measures it. */
+const JOBS_ABOVE_CPUS = 3;
 const MAX_JOBS = 6;
 const SLOWEST_SHOWN = 60;
 /** These need mocha's own command line, with all files in one process. */
@@ -65,11 +65,12 @@ async function runTests(given, args, forward) {
   const showTimes = takeFlag(args, "--times");
   const rerun = takeFlag(args, "--rerun");
   const { _: words, ...options } = await mochaOptions(args);
-  // Words and names of tests find them in long files too.
+  // Words and names of tests find long ones too.
   const isNamed = words.length > 0 || options.grep !== undefined || options.fgrep !== undefined;
+  const part = file => (isLong || !isNamed ? partOf(root, file, isLong) : {});
   const selected = selectFiles(root, words)
     .filter(file => !isUnit || isUnitTest(root, file))
-    .filter(file => (isLong || !isNamed ? runsLong(root, file) === isLong : true));
+    .filter(file => part(file) !== undefined);
   if (isUnit) say(`${selected.length} test files need no store, sandbox or other process.`);
   const startedAt = Date.now();
   return withStores(given, isUnit, async (env, storesFolder) => {
@@ -84,7 +85,8 @@ async function runTests(given, args, forward) {
     }
     const alone = isUnit || selected.length === 1 ? [] : selected.filter(file => runsAlone(root, file));
     const files = selected.filter(file => !alone.includes(file));
-    const result = await runTestFiles({ ...given, files, alone, jobs, options, env, rerun });
+    const optionsOf = file => ({ ...options, ...part(file) });
+    const result = await runTestFiles({ ...given, files, alone, jobs, options, optionsOf, env, rerun });
     if (showTimes) say(slowest(result.files) + cpuOfStores(storesFolder));
     const seconds = (Date.now() - startedAt) / 1000;
     if (!isUnit && !isLong && !isNamed && !given.signal.aborted) recordTime(root, seconds, files.length);

@@ -186,7 +186,7 @@ describe("the activity of an account", () => {
     expect(wrong.status).to.equal(400);
   });
 
-  it("ends its stream with its session", async () => {
+  it("ends its stream with its session @long", async () => {
     const browser = new BrowserApi(system.baseUrl, await signInWith(api));
     const stream = await openSse(browser, "/live?runs=true", { cookie: await signInWith(api) });
     await stream.next("ready");

@@ -62,7 +62,7 @@ describe("headwater doctor", () => {
     }
   });
 
-  it("says which store does not respond, and prints lines for people", async () => {
+  it("says which store does not respond, and prints lines for people @long", async () => {
     const { code, stdout } = await headwater(["doctor"], { ...env, REDIS_URL: "redis://127.0.0.1:1" });
     expect(code).to.equal(1);
     expect(stdout).to.match(/^PROBLEM {3}Redis: .*did not respond.*Start it, or correct REDIS_URL$/m);

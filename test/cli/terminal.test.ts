@@ -43,7 +43,7 @@ describe("headwater at a terminal", () => {
     }
   });
 
-  it("says what it waits for if a server hangs, and nothing of it to a program", async () => {
+  it("says what it waits for if a server hangs, and nothing of it to a program @long", async () => {
     const hanging = await startReceiver("hang");
     const slow = { ...env, HEADWATER_URL: hanging.url };
     const command = atTerminal(["source", "list"], slow);

@@ -136,7 +136,7 @@ describe("wrong usage of headwater", () => {
     }
   });
 
-  it("is not a server before the command, nor a question for help with a command's command", async () => {
+  it("is not a server before the command, nor a question for help with a command's command @long", async () => {
     const server = createServer((_request, response) => {
       response.setHeader("content-type", "application/json");
       response.end('{"data": {"id": "dc_1", "name": "n"}, "page_info": null}');

@@ -103,7 +103,7 @@ describe("the package of the client", () => {
     });
   });
 
-  it("runs in a browser, in a page of the server's host", async function () {
+  it("runs in a browser, in a page of the server's host @long", async function () {
     const browser = await browserOrSkip(this);
     try {
       const bundled = await build({

@@ -52,7 +52,7 @@ describe("compatibility: events given to run, on the whole system", () => {
     return rows.map(({ event }) => (stream === "" ? event.raw_event : event));
   };
 
-  it("component_url follows relative imports over HTTP, and produces the same bundle as the files", async () => {
+  it("component_url follows relative imports over HTTP, and produces the same bundle as the files @long", async () => {
     const file = "lighthouse/sources/new-signal/new-signal.ts";
     const { id, code_hash } = await api.expect(201, "POST", "/components", {
       body: { component_url: site.urlOf(file) },

@@ -86,7 +86,7 @@ describe("additionalProps of a component", () => {
     expect(namesOf((await next({ ...AUTH, mode: "street" })).dynamic_props)).to.deep.equal(["street", "own"]);
   });
 
-  it("says what the code threw, and with Timeout that it takes too long", async () => {
+  it("says what the code threw, and with Timeout that it takes too long @long", async () => {
     const { dynamic_props_id, dynamic_props, error, logs } = await next({ ...AUTH, mode: "wrong" });
     expect([dynamic_props_id, dynamic_props]).to.deep.equal([null, []]);
     expect([error.message, logs[0].message]).to.deep.equal(["none is not defined", "asked"]);

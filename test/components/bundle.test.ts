@@ -177,7 +177,7 @@ describe("bundling a component", () => {
     expect(asked("crypto").createHash).to.equal(createHash);
   });
 
-  it("survives code that crashes esbuild, without affecting other bundles", async () => {
+  it("survives code that crashes esbuild, without affecting other bundles @long", async () => {
     const script = fileURLToPath(new URL("nested-code.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", script]);
     const { deep, others, again, modules } = JSON.parse(stdout);

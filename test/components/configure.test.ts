@@ -106,7 +106,7 @@ describe("the choices of a prop", () => {
     expect(wrong.logs[0]).to.include({ message: "asked" });
   });
 
-  it("end with Timeout if the code takes too long", async () => {
+  it("end with Timeout if the code takes too long @long", async () => {
     const { error } = await ask({ prop_name: "slow" });
     expect(error).to.include({ code: "Timeout" });
     expect(error.message).to.include(`${LIMITS.optionsMs.value} ms`);

@@ -160,7 +160,7 @@ describe("the key of a component", () => {
   }
 
   for (const set of SETS) {
-    it(`that ${set.join(", ")} has means a component of the account of the request, else the published one`, async () => {
+    it(`that ${set.join(", ")} has means a component of the account of the request, else the published one @long`, async () => {
       await place(set);
       for (const [account, query] of [
         ["own", {}],

@@ -30,7 +30,7 @@ describe("a component with packages of more than 10 MB", () => {
     return (await bundleComponent(fromCode(code), options)).code;
   };
 
-  it("is a script, which runs as a module does", async function () {
+  it("is a script, which runs as a module does @long", async function () {
     this.timeout(120_000);
     const code = await bundled(`import { fs, g } from "huge";
 import { writeFileSync } from "node:fs";

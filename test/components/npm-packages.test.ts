@@ -51,7 +51,7 @@ describe("npm packages of a component", () => {
     });
   });
 
-  it("resolve as under Node: conditions, patterns, internal imports, their own dependencies", async () => {
+  it("resolve as under Node: conditions, patterns, internal imports, their own dependencies @long", async () => {
     const found = await imported(
       `import dual from "dual"; import { deep } from "dual@1/sub/deep"; export default { dual, deep, name: "x" };`,
     );
@@ -162,7 +162,7 @@ describe("npm packages of a component", () => {
     expect((await rejection(work)).code).to.equal("unavailable");
   });
 
-  it("are unavailable if npm takes too long, which is not called the registry's absence", async () => {
+  it("are unavailable if npm takes too long, which is not called the registry's absence @long", async () => {
     const slow = await startReceiver("hang");
     const environment = { ...registry.environment, npm_config_registry: `${new URL(slow.url).origin}/` };
     const work = bundleComponent(fromCode(`import a from "somewhere-slow"; export default { a };`), {
@@ -176,7 +176,7 @@ describe("npm packages of a component", () => {
     expect(error.message).to.match(/took too long; the same request may succeed/);
   });
 
-  it("come from the public registry, too", async function () {
+  it("come from the public registry, too @long", async function () {
     const environment = await publicRegistry();
     // The only test that needs a network outside this machine.
     if (!environment) {

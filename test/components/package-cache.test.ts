@@ -154,7 +154,7 @@ describe("equal packages of several sets", () => {
     expect(new Set(await Promise.all(inodes)).size).to.equal(2);
   });
 
-  it("are found for sets that npm installs", async () => {
+  it("are found for sets that npm installs @long", async () => {
     const registry = await startNpmRegistry([
       { manifest: { name: "common", version: "1.0.0" }, files: { "index.js": "module.exports = 'common';" } },
       {

@@ -49,7 +49,7 @@ describe("stored bundles", () => {
     expect(await textOf(platform, bundle_hash)).to.include('"Packed"');
   });
 
-  it("are divided beyond what a document holds, and come together and go together", async function () {
+  it("are divided beyond what a document holds, and come together and go together @long", async function () {
     this.timeout(120_000);
     const folder = await mkdtemp(join(tmpdir(), "large-component-"));
     try {
@@ -144,7 +144,7 @@ export default { name: "${name}", version: "0.0.1", run() { this.$emit([first, s
       expect(await parts()).to.deep.equal([]);
     });
 
-    it("are whole, whatever is saved and deleted at the same time", async function () {
+    it("are whole, whatever is saved and deleted at the same time @long", async function () {
       this.timeout(120_000);
       let components: Component[] = [await save("0-0")];
       for (let round = 1; round < 5; round += 1) {

@@ -121,7 +121,7 @@ describe("an app that misbehaves", () => {
     });
   }
 
-  it("that never responds keeps neither a person nor a run waiting for long", async () => {
+  it("that never responds keeps neither a person nor a run waiting for long @long", async () => {
     const id = await connect();
     const { url } = await ask();
     const browser = new CookieBrowser();

@@ -38,7 +38,7 @@ describe("the token of a connection that two processes need", () => {
     await platform?.destroy();
   });
 
-  it("is renewed once, although a run of each finds it ended at the same time", async () => {
+  it("is renewed once, although a run of each finds it ended at the same time @long", async () => {
     const { id: ownerId, api_key } = await createUser(platform, { email: "two@example.test", plan: "paid" });
     const api = new Api(`http://127.0.0.1:${web.port}/v1`, api_key);
     const authProvisionId = await connectTo(platform, server, ownerId);

@@ -79,7 +79,7 @@ describe("paging through a list while rows are added and removed", () => {
     return body;
   }
 
-  it("misses no row that stays, shows none twice, and keeps the order", async () => {
+  it("misses no row that stays, shows none twice, and keeps the order @long", async () => {
     const check = fc.asyncProperty(walk, async given => {
       const { pages, ended, survivors } = await walkPages({ api: await world.system.user() }, given);
       expect(ended, "it ends").to.equal(true);

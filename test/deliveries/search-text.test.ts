@@ -170,7 +170,7 @@ describe("the search of deliveries by text in the payload", () => {
     return found;
   }
 
-  it("pages through more events than one request reads, each once, also of a single millisecond", async () => {
+  it("pages through more events than one request reads, each once, also of a single millisecond @long", async () => {
     const most = LIMITS.eventsSearched.value;
     const spread = Array.from({ length: most + 150 }, (_, n) => (AT_MS + n) * SLOTS);
     // More in one millisecond than a request reads: those of two emitters have the same scores.

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/flows/every-listener.test.ts and test/destinations/redis-stream.test.ts
 import { expect } from "chai";
 import { emit } from "../deliveries/fixtures.ts";
 import type { TestPlatform } from "../support/platform.ts";

@@ -143,7 +143,7 @@ describe("an event that runs an action", () => {
     expect(receiver.requests).to.have.length(0);
   });
 
-  it("goes on beyond the time limit of requests, and has the time and the memory of a run", async () => {
+  it("goes on beyond the time limit of requests, and has the time and the memory of a run @long", async () => {
     const slow = await deploy({
       component_code: code("await new Promise(r => setTimeout(r, 2000)); return 1;"),
     });

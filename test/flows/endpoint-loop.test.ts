@@ -62,7 +62,7 @@ describe("a webhook whose URL is an endpoint of the same installation", () => {
     });
   }
 
-  it("ends a loop of several sources that listen to each other by webhooks and by subscriptions", async () => {
+  it("ends a loop of several sources that listen to each other by webhooks and by subscriptions @long", async () => {
     const [first, second] = [await echo(), await echo()];
     await connect(first, second);
     await connect(second, first);
@@ -88,7 +88,7 @@ describe("a webhook whose URL is an endpoint of the same installation", () => {
     expect(await api.summaries(id)).to.have.length(4);
   });
 
-  it("takes the number from the request, and ignores what is none", async () => {
+  it("takes the number from the request, and ignores what is none @long", async () => {
     const source = await echo();
     const other = await echo();
     await connect(source, other);

@@ -114,7 +114,7 @@ describe("hooks of a source", () => {
     ["being disabled and enabled", [{ active: false }, {}], ["deactivate", "activate"]],
   ];
   for (const [what, bodies, calls] of changes) {
-    it(`that an update calls: ${calls.join(", ") || "none"}, for ${what}`, async () => {
+    it(`that an update calls: ${calls.join(", ") || "none"}, for ${what} @long`, async () => {
       const api = await system.user();
       const source = await api.createSource({ component_code: CODE, configured_props: { failing: "never" } });
       for (const body of bodies) await api.expect(200, "PUT", `/sources/${source.id}`, { body });
@@ -207,7 +207,7 @@ describe("hooks of a source", () => {
     expect((await emittedSince(5)).slice(3)).to.deep.equal(once);
   });
 
-  it("leave nothing of the requests to a source whose creation fails", async () => {
+  it("leave nothing of the requests to a source whose creation fails @long", async () => {
     const api = await system.user();
     const body = { component_code: CHECKED, configured_props: { failing: true } };
     expect((await api.request("POST", "/sources", { body })).status).to.equal(400);

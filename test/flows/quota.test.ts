@@ -42,7 +42,7 @@ describe("quotas", () => {
     expect(me.daily_compute_time_used).to.be.a("number").and.to.be.at.least(0);
   });
 
-  it("cost one record and one $errors event a minute, then reject requests until the day ends", async () => {
+  it("cost one record and one $errors event a minute, then reject requests until the day ends @long", async () => {
     const api = await system.user();
     const source = await runTimes(api, 2);
     const { body } = await api.request("POST", "/sources", { body: { component_code: CODE } });
@@ -68,7 +68,7 @@ describe("quotas", () => {
     expect(Number(rejected.headers.get("retry-after"))).to.be.within(1, 86_400);
   });
 
-  it("count hooks, and reject changes that would call more of them, but no deletion", async () => {
+  it("count hooks, and reject changes that would call more of them, but no deletion @long", async () => {
     const api = await system.user();
     const hooked = CODE.replace("run(", "hooks: { async activate() {}, async deactivate() {} }, run(");
     const { id } = await api.createSource({ component_code: hooked });

@@ -134,7 +134,7 @@ describe("a function on a subscription", () => {
     expect((await calls()) - before).to.be.within(1, 25);
   });
 
-  it("that loops, ends its process or returns too much takes no other event of the call with it", async () => {
+  it("that loops, ends its process or returns too much takes no other event of the call with it @long", async () => {
     await subscribe(`export default event => {
       if (event.n === 3) for (;;);
       if (event.n === 5) Deno.exit(1);

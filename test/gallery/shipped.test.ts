@@ -17,7 +17,7 @@ describe("what the build wrote of the gallery", () => {
   });
   after(() => sandboxes?.close());
 
-  it("describes each component as the sandbox does", async () => {
+  it("describes each component as the sandbox does @long", async () => {
     expect(shipped.components.length).to.be.above(5);
     for (const component of shipped.components) {
       const described = await describeComponent(sandboxes, await bundleOf(component));

@@ -459,7 +459,7 @@ describe("requests to a source", () => {
       }
     });
 
-    it("receive a 504 if it never responds", async () => {
+    it("receive a 504 if it never responds @long", async () => {
       const url = endpointOf(await api.createSource({ component_code: RESPONDING, name: "never" }));
       const response = await send(url, {
         headers: { "content-type": "application/json" },

@@ -134,7 +134,7 @@ describe("the logs of web and workers", () => {
       if (event.path === "/fail") throw new Error("${SECRETS.thrown}" + this.token);
     } };`;
 
-  it("hold no secret, key, header, query or payload at level debug, from request to delivery", async () => {
+  it("hold no secret, key, header, query or payload at level debug, from request to delivery @long", async () => {
     const config = testConfig({ ADMIN_PASSWORD: SECRETS.admin });
     const platform = await openPlatform(config, "runs");
     const receiver = await startReceiver(500, 200);
@@ -262,7 +262,7 @@ function readNow(fd: number): string {
 }
 
 describe("the output of a log", () => {
-  it("drops and counts the lines that a stopped reader leaves no room for, says so, and goes on with whole lines", async () => {
+  it("drops and counts the lines that a stopped reader leaves no room for, says so, and goes on with whole lines @long", async () => {
     const folder = mkdtempSync(join(tmpdir(), "log-output-"));
     const path = join(folder, "pipe");
     expect(spawnSync("mkfifo", [path]).status).to.equal(0);

@@ -270,7 +270,7 @@ describe("the board of an installation with shards", () => {
   });
   after(() => system.stop());
 
-  it("shows each shard, those too that came after it was opened", async () => {
+  it("shows each shard, those too that came after it was opened @long", async () => {
     const headers = { cookie: await signIn(system.baseUrl, PASSWORD) };
     const shown = async () => {
       const response = await ask(system, "/admin/queues/api/queues", { headers });

@@ -65,7 +65,7 @@ describe("health of the web process", () => {
       await becomesReady();
     });
 
-    it(`is ready again after ${storeName} was down`, async () => {
+    it(`is ready again after ${storeName} was down @long`, async () => {
       await stores[name].kill();
       try {
         expect(await becomesUnready()).to.deep.equal([storeName]);
@@ -76,7 +76,7 @@ describe("health of the web process", () => {
     });
   }
 
-  it("is not ready while MongoDB takes no writes, although it responds and has a primary", async () => {
+  it("is not ready while MongoDB takes no writes, although it responds and has a primary @long", async () => {
     await becomesReady();
     // As with a full disk, reads go on.
     await web.mongo.db?.admin().command({ fsync: 1, lock: true });

@@ -95,7 +95,7 @@ describe("the order between accounts", () => {
     expect(placesOf("quiet")).to.have.length(20);
   });
 
-  it("serves accounts with backlogs in turn", async () => {
+  it("serves accounts with backlogs in turn @long", async () => {
     await add("a", 600);
     await add("b", 300);
     await add("c", 300);
@@ -109,7 +109,7 @@ describe("the order between accounts", () => {
     }
   });
 
-  it("holds over processes, and for jobs that are enqueued one by one", async () => {
+  it("holds over processes, and for jobs that are enqueued one by one @long", async () => {
     await add("flood", 200);
     for (const [n, one] of jobs("flood", 200).entries())
       await enqueue((n % 2 ? other : platform).queues, JOB, one);
@@ -120,7 +120,7 @@ describe("the order between accounts", () => {
     expect(placesOf("quiet")[0]).to.be.below(150);
   });
 
-  it("lets later attempts that are due at once stand behind the first ones of another account", async () => {
+  it("lets later attempts that are due at once stand behind the first ones of another account @long", async () => {
     await add("flood", 500, 50);
     await until(async () => (await openedQueue(platform.queues, deliveries).getDelayedCount()) === 500);
     await add("backlog", 200);
@@ -134,7 +134,7 @@ describe("the order between accounts", () => {
     expect(placesOf("quiet").at(-1)).to.be.below(before + 60);
   });
 
-  it("charges jobs of other producers when they are fetched", async () => {
+  it("charges jobs of other producers when they are fetched @long", async () => {
     const queue = openedQueue(platform.queues, deliveries);
     const foreign = jobs("flood", 400).map(({ account_id, ...data }) => ({ name: JOB.name, data }));
     await queue.addBulk(foreign);
@@ -144,7 +144,7 @@ describe("the order between accounts", () => {
     expect(placesOf("quiet").at(-1)).to.be.below(150);
   });
 
-  it("requeues no job of another producer as long as no other account has jobs, and then serves both in turn", async () => {
+  it("requeues no job of another producer as long as no other account has jobs, and then serves both in turn @long", async () => {
     const queue = openedQueue(platform.queues, deliveries);
     const foreign = jobs("flood", 400).map(({ account_id, ...data }) => ({ name: JOB.name, data }));
     await queue.addBulk(foreign);
@@ -178,7 +178,7 @@ describe("the order between accounts", () => {
     });
   });
 
-  it("is restored for a job that comes again, so that it neither jumps the queue nor is left behind", async () => {
+  it("is restored for a job that comes again, so that it neither jumps the queue nor is left behind @long", async () => {
     let snoozed = 0;
     await add("flood", 300);
     work(async one => {

@@ -103,7 +103,7 @@ describe("a worker", () => {
     expect(calls).to.deep.equal(["dc_1", "dc_2"]);
   });
 
-  it("keeps the lock of a job that comes back and is fetched again before the fetch that follows on it has ended", async () => {
+  it("keeps the lock of a job that comes back and is fetched again before the fetch that follows on it has ended @long", async () => {
     let fetchEnds = () => {};
     const fetched = new Promise<void>(resolve => {
       fetchEnds = resolve;

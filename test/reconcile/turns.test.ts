@@ -44,7 +44,7 @@ describe("turns of the reconciler's steps", () => {
     });
   const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-  it("go on side by side: neither a step that never returns nor an endless one delays another", async () => {
+  it("go on side by side: neither a step that never returns nor an endless one delays another @long", async () => {
     const hanging = counting("hanging", 2, () => new Promise(() => undefined));
     const endless = counting("endless", Number.POSITIVE_INFINITY, () => pause(5));
     const quick = counting("quick", 1);
@@ -108,7 +108,7 @@ describe("turns of the reconciler's steps", () => {
     await another.stop();
   });
 
-  it("stop when another process has claimed the unit, and go on once that is free", async () => {
+  it("stop when another process has claimed the unit, and go on once that is free @long", async () => {
     const mine = counting("mine", Number.POSITIVE_INFINITY, () => pause(5));
     const reconciler = new Reconciler(platform, [mine.step]);
     reconciler.start();

@@ -42,7 +42,7 @@ describe("waiting until a component is loaded", () => {
     expect(await result).to.equal(undefined);
   });
 
-  it("ends in a timeout for a component that never loads, which is lost if the machine kept it waiting", async () => {
+  it("ends in a timeout for a component that never loads, which is lost if the machine kept it waiting @long", async () => {
     expect(await codeOf(await loading(60_000))).to.equal("Timeout");
     expect(await codeOf(await loading(60_000, { waited: 3 * LIMIT.wall }))).to.equal("Sandbox Lost");
   });

@@ -143,7 +143,7 @@ describe("a call in a sandbox", () => {
       });
       expect(result.emits.length).to.equal(LIMITS.emits.value);
     });
-    it("limits the memory that the events of a run take on the worker, whatever their text", async () => {
+    it("limits the memory that the events of a run take on the worker, whatever their text @long", async () => {
       const wide = await call(running("this.$emit(Array.from({ length: 50_000 }, () => []))"));
       expect(wide.error?.message, "of one event").to.include("so many arrays, objects and values");
       const code = "const list = Array.from({ length: 40_000 }, () => []); for (;;) this.$emit(list);";

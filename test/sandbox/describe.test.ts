@@ -204,7 +204,7 @@ describe("describing a component in a sandbox", () => {
     });
   }
 
-  it("gives up on a module that never finishes loading", async () => {
+  it("gives up on a module that never finishes loading @long", async () => {
     const impatient = await openTestSandboxes({ describeMs: { cpu: 500, wall: 5000 } });
     const [loop, wait] = await Promise.all([
       rejectionOf("for (;;);", impatient),

@@ -144,7 +144,7 @@ describe("the limits of a sandbox", () => {
     expect(second.emits[0]?.event).to.not.equal(first.emits[0]?.event);
   });
 
-  it("ends a process that computes between two calls", async () => {
+  it("ends a process that computes between two calls @long", async () => {
     await run(`setTimeout(() => { for (;;); }, 10)`);
     await until(() => sandboxes.stats().warm === 0, { what: "the process is gone" });
   });
@@ -219,7 +219,7 @@ describe("the processes of a sandbox host", () => {
     expect(sandboxes.stats()).to.deep.equal({ warm: 0, busy: 0 });
   });
 
-  it("of a killed host are ended by the next host, even in an endless loop, and its folder is removed", async () => {
+  it("of a killed host are ended by the next host, even in an endless loop, and its folder is removed @long", async () => {
     const program = new URL("killed-host.ts", import.meta.url).pathname;
     const { printed, kill } = await startPrintingProgram([program], "the loop runs");
     const child = Number(printed);

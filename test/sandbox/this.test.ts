@@ -116,7 +116,7 @@ describe("what the code of a component sees", () => {
     }
   });
 
-  it("has set in its db and has emitted by then count alike, however the process ends", async () => {
+  it("has set in its db and has emitted by then count alike, however the process ends @long", async () => {
     const ENDS = {
       Timeout: "for (;;);",
       "Out of Memory": "const all = []; for (;;) all.push(new Array(1e5).fill(all.length));",

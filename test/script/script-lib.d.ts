@@ -101,6 +101,7 @@ declare module "*/script/lib/test-runner.mjs" {
     alone: string[];
     jobs: number;
     options: Record<string, unknown>;
+    optionsOf?: (file: string) => Record<string, unknown>;
     env: Record<string, string>;
     say(text: string): void;
     signal: AbortSignal;
@@ -119,7 +120,12 @@ declare module "*/script/lib/test-files.mjs" {
   export function testFiles(root: string): string[];
   export function selectFiles(root: string, words: string[]): string[];
   export function isUnitTest(root: string, file: string): boolean;
-  export function runsLong(root: string, file: string): boolean;
+  export function howLong(root: string, file: string): "all" | "tests" | "none";
+  export function partOf(
+    root: string,
+    file: string,
+    isLong: boolean,
+  ): { grep?: string; invert?: boolean } | undefined;
   export function longestFirst(files: string[], durations: Record<string, number>): string[];
 }
 

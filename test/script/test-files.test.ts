@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import {
+  howLong,
   isUnitTest,
   longestFirst,
-  runsLong,
+  partOf,
   SLOWEST,
   selectFiles,
   testFiles,
@@ -29,9 +30,19 @@ describe("npm test", () => {
     expect(isUnit("test/script/supervisor.test.ts"), "processes").to.equal(false);
   });
 
-  it("leaves the long files to a command of their own, and each says what of it is in npm test", () => {
-    expect(runsLong(root, "test/script/test-files.test.ts")).to.equal(false);
-    expect(testFiles(root).filter(file => runsLong(root, file))).not.to.deep.equal([]);
+  it("leaves long files and long tests to a command of their own, and nothing to neither", () => {
+    const own = "test/script/test-files.test.ts";
+    const files = testFiles(root);
+    for (const long of ["all", "tests", "none"])
+      expect(files.map(file => howLong(root, file))).to.include(long);
+    for (const file of files) {
+      const [short, long] = [partOf(root, file, false), partOf(root, file, true)];
+      const isWhole = (part: object | undefined) => part && Object.keys(part).length === 0;
+      const isDivided =
+        short?.grep !== undefined && short.grep === long?.grep && short.invert !== long?.invert;
+      expect(isDivided || (isWhole(short) && !long) || (isWhole(long) && !short), file).to.equal(true);
+    }
+    expect(howLong(root, own)).to.equal("none");
   });
 
   it("starts with the files that took longest, or that are known to be slow", () => {

@@ -49,7 +49,7 @@ describe("the test runner", () => {
     expect(said.join("\n")).to.include("Error: always").and.include("Error: the first time");
   });
 
-  it("runs failed files again if asked to: one that then passes is flaky, and its first failure stays listed", async () => {
+  it("runs failed files again if asked to: one that then passes is flaky, and its first failure stays listed @long", async () => {
     const counts = await run({ "a.test.mjs": PASSES, "b.test.mjs": FAILS, "c.test.mjs": FAILS_ONCE }, true);
     expect(counts).to.deep.equal({ passed: 2, failed: 1, skipped: 0, flaky: ["c.test.mjs"] });
     expect(said.join("\n")).to.include("Error: the first time");
@@ -60,6 +60,23 @@ describe("the test runner", () => {
     const counts = await run(Object.fromEntries(names.map(name => [name, FAILS])), true);
     expect(counts).to.deep.equal({ passed: 0, failed: 13, skipped: 0, flaky: [] });
     expect(said.join("\n").match(/Error: always/g)).to.have.length(13);
+  });
+
+  it("runs of each file the tests that its own options name", async () => {
+    await writeFile(join(root, "a.test.mjs"), `${PASSES} ${FAILS}`);
+    const counted = await runTestFiles({
+      root,
+      files: ["a.test.mjs"],
+      alone: [],
+      jobs: 1,
+      options: {},
+      optionsOf: () => ({ grep: "fails", invert: true }),
+      env: {},
+      say: text => said.push(text),
+      signal: new AbortController().signal,
+      rerun: false,
+    });
+    expect(counted).to.include({ passed: 1, failed: 0 });
   });
 
   it("counts a file that ends its process as one failed test, and goes on with the others", async () => {

@@ -115,7 +115,7 @@ describe("the versions of a source's code", () => {
     expect([status, body.errors[0].path]).to.deep.equal([400, "comment"]);
   });
 
-  it("are kept of code with hooks, unless the hooks fail", async () => {
+  it("are kept of code with hooks, unless the hooks fail @long", async () => {
     const failing = "failing: { type: 'string', optional: true }";
     const hooked = (word: string) => code(word, { props: failing, more: hooksOf(word) });
     const kept = () => CodeHistories(system.worker.mongo).countDocuments();

@@ -112,7 +112,7 @@ describe("a tracer", () => {
     expect(collector.requests).to.deep.equal([]);
   });
 
-  it("drops and counts spans beyond those that may wait, and warns of a collector that is away", async () => {
+  it("drops and counts spans beyond those that may wait, and warns of a collector that is away @long", async () => {
     const { url } = collector;
     await collector.close();
     const tracer = await open({ endpoint: url });

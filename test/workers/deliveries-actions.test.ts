@@ -36,7 +36,7 @@ describe("deliveries worker that runs an action", () => {
     await platform.destroy();
   });
 
-  it("repeats it under the same id if it is killed in the middle", async () => {
+  it("repeats it under the same id if it is killed in the middle @long", async () => {
     const action = { component_code: POSTER, configured_props: { url: endpoint.url } };
     const listener = await subscribeDestination(platform, { action });
     const { webhookId } = listener;

@@ -82,7 +82,7 @@ describe("deliveries worker as a process", () => {
     ["function-results-stored", 1],
     ["attempt-made", 2],
   ] as const) {
-    it(`sends what a function once made of an event, if it is killed at ${failpoint} before recording the attempt`, async () => {
+    it(`sends what a function once made of an event, if it is killed at ${failpoint} before recording the attempt @long`, async () => {
       const code = "export default event => ({ ...event, made: Math.random() });";
       await Subscriptions(platform.mongo).updateOne(
         { _id: listener.subscriptionId },

@@ -48,7 +48,7 @@ describe("deliveries to many webhooks", () => {
   });
 
   for (const kind of ["failing", "ordered"] as const) {
-    it(`are not kept out by ${kind} webhooks that hang, many more than there are slots`, async () => {
+    it(`are not kept out by ${kind} webhooks that hang, many more than there are slots @long`, async () => {
       const dead = await Promise.all(
         Array.from({ length: 15 }, (_, n) => subscribe(platform, `${slow.url}/${n}`, { ownerId: OWNER })),
       );

@@ -195,7 +195,7 @@ describe("deliveries to an ordered webhook", () => {
     expect(new Set(await states(to))).to.deep.equal(new Set(["delivered"]));
   });
 
-  it("stay in order, and none is lost, if a worker is killed halfway", async () => {
+  it("stay in order, and none is lost, if a worker is killed halfway @long", async () => {
     await open("50ms");
     const to = await ordered();
     child = spawnWorker("deliveries", environmentOf(platform.config));

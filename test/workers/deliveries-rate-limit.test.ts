@@ -90,7 +90,7 @@ describe("deliveries of two workers to a webhook with a rate limit", () => {
     ).to.equal(0);
   });
 
-  it("observe the limit with retries too, which use up no attempt while they wait", async () => {
+  it("observe the limit with retries too, which use up no attempt while they wait @long", async () => {
     const seen = new Set<unknown>();
     limited.script(({ headers }) => {
       arrivedAt.push(performance.now());
@@ -110,7 +110,7 @@ describe("deliveries of two workers to a webhook with a rate limit", () => {
     expect(mostAhead(), "requests without a token").to.be.below(BURST + 1);
   });
 
-  it("are all sent at once when the limit is removed", async () => {
+  it("are all sent at once when the limit is removed @long", async () => {
     const to = await subscribeLimited(platform, limited.url, { rate_limit_per_second: 1 });
     await emitTo(platform, eventsInOrder(100), [to]);
     await until(() => limited.requests.length === 2, {

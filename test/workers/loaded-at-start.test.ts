@@ -60,7 +60,7 @@ describe("a process of a small installation", () => {
   }
 
   for (const [name, most] of Object.entries(MOST)) {
-    it(`loads what few processes use when it is first needed: ${name}`, async () => {
+    it(`loads what few processes use when it is first needed: ${name} @long`, async () => {
       const loaded = await loadedBy(name);
       const packages = new Set(loaded.map(([url]) => packageOf(url)));
       expect(packages).to.include("bullmq").and.include("mongodb");

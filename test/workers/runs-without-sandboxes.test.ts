@@ -38,7 +38,10 @@ describe("a runs worker that can't start sandboxes", () => {
     const unready = await until(
       async () => {
         const found = await readiness();
-        return found.status === 503 && found;
+        if (found.status === 503) return found;
+        const run = await RunRecords(platform.mongo).findById(runId).lean();
+        const jobs = await platform.queues.get("runs")?.getJobCounts();
+        throw new Error(`status ${found.status}, run ${JSON.stringify(run)}, jobs ${JSON.stringify(jobs)}`);
       },
       { what: "not ready" },
     );

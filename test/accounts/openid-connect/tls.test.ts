@@ -54,7 +54,7 @@ describe("sign-in with a provider whose certificate is of an own authority", () 
     return new Visitor(`${publicUrl}/v1`, fetchTrusting);
   }
 
-  it("works once the web process is given the authority's certificate", async () => {
+  it("works once the web process is given the authority's certificate @long", async () => {
     const anna = await startWeb({ NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") });
     const response = await anna.signIn("anna");
     expect(new URL(response.headers.get("location") ?? "").pathname).to.equal("/dashboard");

@@ -39,7 +39,7 @@ describe("mails about alerts of two processes", () => {
       message,
     });
 
-  it("are sent once each, with all alerts of the hour, although both send at the same time", async () => {
+  it("are sent once each, with all alerts of the hour, although both send at the same time @long", async () => {
     const users = Array.from({ length: USERS }, (_, n) => `two-processes-${n}@example.test`);
     for (const email of users) {
       const { id } = await createUser(platform, { email });

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/cli/walk.test.ts and test/contract/rest-api-subscriptions.test.ts
 import { expect } from "chai";
 import type { Receiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";

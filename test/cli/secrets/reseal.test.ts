@@ -91,7 +91,7 @@ describe("headwater secrets reseal", () => {
     expect((await checkSecrets(withKeys(other))).severity).to.equal("problem");
   });
 
-  it("goes on where it was killed", async () => {
+  it("goes on where it was killed @long", async () => {
     const { mongo, secrets } = system.web;
     const rows = Array.from({ length: 450 }, (_, n) => ({
       _id: newId("dyp"),
@@ -148,7 +148,7 @@ describe("headwater secrets reseal", () => {
     expect(await resealed(fresh, other)).to.match(/\ndone: /);
   });
 
-  it("leaves the record of a request that is being handled to its process", async () => {
+  it("leaves the record of a request that is being handled to its process @long", async () => {
     const { redis, keys } = system.web;
     const record = `${keys.idempotency()}:${"a".repeat(64)}`;
     const inProgress = createSecrets([old]).seal(JSON.stringify({ attempt: "1", fingerprint: "x" }));

@@ -103,7 +103,7 @@ describe("drain of an ordered webhook", () => {
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
   });
 
-  it("holds its permit for as long as an attempt takes, and not for long after its process was killed", async () => {
+  it("holds its permit for as long as an attempt takes, and not for long after its process was killed @long", async () => {
     await platform.destroy();
     await openWith({ TIMEOUTS: "stalled:500ms" });
     listener = await subscribeLimited(platform, endpoint.url, { ordered: true });

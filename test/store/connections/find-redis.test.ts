@@ -98,7 +98,7 @@ describe("connections to Redis", () => {
     http.close();
   });
 
-  it("wait for a server that accepts connections and says nothing, and then say so", async () => {
+  it("wait for a server that accepts connections and says nothing, and then say so @long", async () => {
     const silent = createTcpServer().listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
@@ -168,7 +168,7 @@ describe("connections to Redis", () => {
       await works(target);
     });
 
-    it("are through a Sentinel that knows the master, although another one has forgotten it", async () => {
+    it("are through a Sentinel that knows the master, although another one has forgotten it @long", async () => {
       const forgetful = await nodes.sentinel([]);
       const list = watched.url.replace("@", `@${at(forgetful)},`);
       expect(

@@ -48,7 +48,7 @@ describe("a connection to MongoDB that was just lost", () => {
     await mongo.close();
   });
 
-  it("holds a command for ever with the driver alone: its patch goes when it does not", async () => {
+  it("holds a command for ever with the driver alone: its patch goes when it does not @long", async () => {
     const mongoose = createRequire(import.meta.url).resolve("mongoose");
     const worker = new Worker(DRIVER_ALONE, {
       eval: true,

@@ -52,7 +52,7 @@ describe("the probe of a Redis Cluster", () => {
     });
   }
 
-  it("fails while a master is away, and is ready when it is back", async () => {
+  it("fails while a master is away, and is ready when it is back @long", async () => {
     const last = cluster.nodes.at(-1) as RedisNode;
     await last.kill();
     await until(async () => (await probe()) !== "ready", { what: "not ready" });

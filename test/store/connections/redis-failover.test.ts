@@ -66,7 +66,7 @@ describe("a Redis master that hangs", () => {
     }
   }
 
-  it("of a cluster is replaced, and every client goes on with the new one", async () => {
+  it("of a cluster is replaced, and every client goes on with the new one @long", async () => {
     const cluster = await openRedisCluster({ nodeTimeoutMs: 1000 });
     try {
       await survives(
@@ -82,7 +82,7 @@ describe("a Redis master that hangs", () => {
     }
   });
 
-  it("behind Sentinels is replaced, and every client goes on with the new one", async () => {
+  it("behind Sentinels is replaced, and every client goes on with the new one @long", async () => {
     const watched = await openWatchedRedis();
     try {
       await survives(

@@ -158,7 +158,7 @@ describe("a client of a Redis Cluster that can't serve at first", () => {
   const plain = (port: number) =>
     new Cluster([{ host: "127.0.0.1", port }], { lazyConnect: true, clusterRetryStrategy: () => 100 });
 
-  it("connects in the end, which ioredis alone never says: keepSteady goes when it does", async () => {
+  it("connects in the end, which ioredis alone never says: keepSteady goes when it does @long", async () => {
     expect(await settles(port => keepSteady(plain(port)))).to.equal(true);
     expect(await settles(plain)).to.equal(false);
   });

@@ -31,7 +31,7 @@ describe("a transaction", () => {
     expect((await Workflows(platform.mongo).findById("p_1").lean())?.name).to.equal("second");
   });
 
-  it("is unavailable if conflicts do not end", async () => {
+  it("is unavailable if conflicts do not end @long", async () => {
     const conflict = new mongoose.mongo.MongoServerError({ message: "WriteConflict", code: 112 });
     conflict.addErrorLabel("TransientTransactionError");
     const error = await rejection(transaction(platform.mongo, () => Promise.reject(conflict)));

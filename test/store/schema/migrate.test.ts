@@ -178,7 +178,7 @@ describe("migrations", () => {
     expect(await acquireSchemaLock(database.db, 300)).to.equal(null);
   });
 
-  it("keep the lock for as long as their process lives, and no longer", async () => {
+  it("keep the lock for as long as their process lives, and no longer @long", async () => {
     const lock = await acquireSchemaLock(database.db, 3000);
     const held = () =>
       database.db.collection<{ _id: string; until: Date }>("schema").findOne({ _id: "lock" });
