@@ -97,7 +97,7 @@ module.exports = {
       from: {},
       to: {
         path: "^src/",
-        pathNot: [...ORDER.map(pattern), "^src/(setting-(formats|lists|names)|removed-settings)\\.js$"],
+        pathNot: [...ORDER.map(pattern), "^src/(setting-(formats|lists|names|schema)|removed-settings)\\.js$"],
       },
     },
     {

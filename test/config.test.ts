@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { ConfigError, readConfig, settingNames } from "../src/config.ts";
+import { ConfigError, readConfig } from "../src/config.ts";
 import { LIMITS } from "../src/limits/catalogue.ts";
+import { settingNames } from "../src/setting-schema.ts";
 import { TEST_TLS } from "./egress/test-tls.ts";
 import { REQUIRED_SETTINGS, settingsError } from "./support/settings.ts";
 

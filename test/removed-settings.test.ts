@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { readConfig, settingNames } from "../src/config.ts";
+import { readConfig } from "../src/config.ts";
 import { REMOVED } from "../src/removed-settings.ts";
+import { settingNames } from "../src/setting-schema.ts";
 import { REQUIRED_SETTINGS, settingsError } from "./support/settings.ts";
 
 describe("a start with settings of an earlier release", () => {

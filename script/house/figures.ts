@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { settingNames } from "../../src/config.ts";
+import { settingNames } from "../../src/setting-schema.ts";
 import { redisKeys } from "../../src/store/keys.ts";
 import { decisionFigures, waitingPlaces } from "./documents.ts";
 import { touches } from "./private-parts.ts";

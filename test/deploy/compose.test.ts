@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { settingNames } from "../../src/config.ts";
+import { settingNames } from "../../src/setting-schema.ts";
 import { read } from "../docs/repository.ts";
 import { compose, deployPath } from "./files.ts";
 

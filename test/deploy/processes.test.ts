@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { SIZES } from "../../bench/capacity/constants.ts";
 import { readProcfile } from "../../script/lib/procfile.mjs";
-import { settingNames } from "../../src/config.ts";
 import { STOPS_WITHIN_MS } from "../../src/lib/shutdown.ts";
 import { CONCURRENCY, parseEntries, SIZES_MB } from "../../src/setting-lists.ts";
 import { unknownNames } from "../../src/setting-names.ts";
+import { settingNames } from "../../src/setting-schema.ts";
 import { read, root } from "../docs/repository.ts";
 import {
   composeProcesses,

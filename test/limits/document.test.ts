@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { settingNames } from "../../src/config.ts";
 import { ALERT_LIMITS } from "../../src/limits/alert-limits.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { DELIVERY_LIMITS } from "../../src/limits/delivery-limits.ts";
@@ -9,6 +8,7 @@ import { ITEM_LIMITS } from "../../src/limits/item-limits.ts";
 import { PLAN_LIMITS } from "../../src/limits/plan-limits.ts";
 import { REQUEST_LIMITS } from "../../src/limits/request-limits.ts";
 import { RUN_LIMITS } from "../../src/limits/run-limits.ts";
+import { settingNames } from "../../src/setting-schema.ts";
 import { read } from "../docs/repository.ts";
 
 const committed = read("docs/limits.md");

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { importersOf } from "../../script/house/sources.ts";
 import { withoutFloor } from "../../script/house/ways.ts";
-import { settingNames } from "../../src/config.ts";
+import { settingNames } from "../../src/setting-schema.ts";
 import { filesOf, read, root } from "../docs/repository.ts";
 
 interface Printed {
