@@ -19,6 +19,7 @@ import { auditRoutes } from "./audit/routes.ts";
 import { additionalPropsRoutes, configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
+import { privateAddressRoutes } from "./connections/private-address-routes.ts";
 import { connectionRoutes } from "./connections/routes.ts";
 import { issueRoutes } from "./deliveries/issues/routes.ts";
 import { destinationDeliveryRoutes } from "./deliveries/listener-routes.ts";
@@ -83,6 +84,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...configureRoutes,
   ...galleryRoutes,
   ...connectionRoutes,
+  ...privateAddressRoutes,
   ...additionalPropsRoutes,
   ...sourceRoutes,
   ...versionRoutes,

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
-import { inAccount } from "../api/session";
+import { inAccount, me } from "../api/session";
 import { apiCommand } from "../lib/curl";
 import { words } from "../lib/format";
 import { Badge, Button, Copyable, Notice, Time, type Tone } from "../ui/basics";
@@ -13,6 +13,7 @@ import { NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { EditConnection } from "./edit-connection";
 import { NewConnection } from "./new-connection";
+import { PrivateAddresses } from "./private-addresses";
 
 type Connection = Schemas["Connection"];
 
@@ -29,6 +30,7 @@ export function Connections() {
   const [deleted, setDeleted] = useState<Connection | null>(null);
   const [rotated, setRotated] = useState<Connection | null>(null);
   const [used, setUsed] = useState<Used | null>(null);
+  const [isOpening, setOpening] = useState(false);
   const connect = (
     <Button changes kind="primary" icon="plus" onClick={() => setNew(true)}>
       Connect
@@ -38,7 +40,12 @@ export function Connections() {
     <ListScreen
       title="Connections"
       about="Accounts of apps that sources use. Credentials are never shown again."
-      actions={connect}
+      actions={
+        <>
+          {me.value?.is_operator && <Button onClick={() => setOpening(true)}>Private addresses</Button>}
+          {connect}
+        </>
+      }
       above={<ListFilters filters={filters} things="connections" placeholder="Name, app or id" />}
       resource={resource}
       read={read}
@@ -63,6 +70,11 @@ export function Connections() {
             <>
               <span class="title">{row.name}</span>
               <div class="sub mono">{row.id}</div>
+              {row.private_addresses.length > 0 && (
+                <div class="sub">
+                  Open to its code: <span class="mono">{row.private_addresses.join(", ")}</span>
+                </div>
+              )}
               {row.endpoint_url && (
                 <div class="row">
                   <Copyable text={row.endpoint_url} label="address for its events" />
@@ -112,6 +124,14 @@ export function Connections() {
           connection={edited}
           onClose={() => {
             setEdited(null);
+            resource.reload();
+          }}
+        />
+      )}
+      {isOpening && (
+        <PrivateAddresses
+          onClose={() => {
+            setOpening(false);
             resource.reload();
           }}
         />

@@ -5,7 +5,7 @@ import { Users } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
 import { createKeyRateLimiter } from "../store/limits/key-rate.ts";
 
-/** Whether a user may make users and organizations for others, which an operator grants at the command line. */
+/** Whether a user may do what the routes of operators do, which an operator grants at the command line. */
 export async function isOperator({ mongo }: Stores, userId: string): Promise<boolean> {
   return (await Users(mongo).exists({ _id: userId, operator: true })) !== null;
 }

@@ -35,7 +35,8 @@ const CurrentUserSchema = Type.Object(
       description: "How many invitations to organizations wait for you; counting ends at 100.",
     }),
     is_operator: Type.Boolean({
-      description: "Whether you may make users and organizations for others.",
+      description:
+        "Whether you may make users and organizations for others, and open private addresses to connections.",
     }),
     daily_compute_time_quota: Type.Optional(
       Type.Integer({ description: "Compute time allowed per day, in milliseconds; free accounts only." }),

@@ -35,7 +35,7 @@ export function userCommands(program: Command, run: Run): void {
   user
     .command("operator")
     .description(
-      "let a user make users and organizations for others by the API (POST /v1/users and /v1/orgs), and nothing else",
+      "let a user make users and organizations for others and open private addresses to connections by the API, and nothing else",
     )
     .argument("<user id>", "u_…")
     .option("--off", "end it")

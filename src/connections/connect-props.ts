@@ -1,8 +1,10 @@
+import type { PrivateAddress } from "../egress/private-addresses.ts";
 import type { Calling } from "../platform.ts";
 import { connectedProps, type StoredProps } from "../props/configure.ts";
 import type { CallError, DescribedProp } from "../sandbox/protocol.ts";
 import { callErrorOf, connectionGone, isFresh, lookUpConnection, mayRenew, notWorking } from "./look-up.ts";
 import type { UsedToken } from "./note-use.ts";
+import { openedTo } from "./private-addresses.ts";
 import { renewConnection } from "./renew.ts";
 import { openSecrets } from "./secrets.ts";
 
@@ -11,6 +13,8 @@ export interface Connected {
   values: StoredProps;
   /** The tokens among the credentials; `noteUse` is called with them after the call. */
   tokens: UsedToken[];
+  /** What the operator has opened to code with these connections. */
+  opened: PrivateAddress[];
 }
 
 /**
@@ -25,16 +29,17 @@ export async function connectProps(
   signal?: AbortSignal,
 ): Promise<Connected> {
   const connected = connectedProps(props, values);
-  if (connected.length === 0) return { values, tokens: [] };
+  if (connected.length === 0) return { values, tokens: [], opened: [] };
   const found = await Promise.all(
     connected.map(async ({ prop, connectionId }) => {
-      const { $auth, tokens } = await authOf(platform, ownerId, connectionId, signal);
-      return { pair: [prop.name, { $auth }] as const, tokens };
+      const { $auth, ...used } = await authOf(platform, ownerId, connectionId, signal);
+      return { pair: [prop.name, { $auth }] as const, ...used };
     }),
   );
   return {
     values: { ...values, ...Object.fromEntries(found.map(({ pair }) => pair)) },
     tokens: found.flatMap(({ tokens }) => tokens),
+    opened: found.flatMap(({ opened }) => opened),
   };
 }
 
@@ -60,7 +65,7 @@ async function authOf(
   ownerId: string,
   id: string,
   signal: AbortSignal | undefined,
-): Promise<{ $auth: Record<string, string>; tokens: UsedToken[] }> {
+): Promise<{ $auth: Record<string, string> } & Pick<Connected, "tokens" | "opened">> {
   const known = await lookUpConnection(platform, id);
   if (known?.owner_id !== ownerId) throw connectionGone(id);
   const now = platform.clock();
@@ -68,10 +73,12 @@ async function authOf(
   if (isKnownToFail) throw notWorking(known);
   const connection = isFresh(known, now) ? known : await renewConnection(platform, known, { signal });
   const { fields, accessToken } = openSecrets(platform, connection);
-  if (accessToken === undefined) return { $auth: fields, tokens: [] };
+  const opened = openedTo(known);
+  if (accessToken === undefined) return { $auth: fields, tokens: [], opened };
   const { version, rejection } = connection;
   return {
     $auth: { ...fields, oauth_access_token: accessToken },
     tokens: [{ connectionId: id, version, rejectedBy: rejection?.by ?? null }],
+    opened,
   };
 }

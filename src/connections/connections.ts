@@ -52,6 +52,7 @@ export function presentConnection(platform: Stores, connection: Connection): Con
     endpoint_url: endpoint === undefined ? null : appEndpointUrl(platform, _id, endpoint),
     events: events ?? null,
     verify: presentSettings(platform, connection),
+    private_addresses: connection.private_addresses ?? [],
     created_at: connection.created_at,
     updated_at: connection.updated_at,
     revision: revisionOf(connection),

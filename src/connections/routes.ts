@@ -44,6 +44,7 @@ const example: ConnectionView = {
   endpoint_url: null,
   events: null,
   verify: null,
+  private_addresses: [],
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
   revision: 1,

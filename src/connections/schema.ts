@@ -56,6 +56,10 @@ export const ConnectionView = Type.Object(
       ShownVerify,
       "How requests at its endpoint are verified, as far as it was said for this connection; what is said for the app counts beside it.",
     ),
+    private_addresses: Type.Array(Type.String(), {
+      description:
+        "Hosts and ports beside public addresses that code with this connection may connect to; an operator sets them.",
+    }),
     created_at: Type.Integer({ description: "Unix seconds." }),
     updated_at: Type.Integer({ description: "Unix seconds." }),
     revision: Revision,

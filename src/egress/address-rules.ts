@@ -14,6 +14,8 @@ export interface AddressRules {
   allow: readonly Cidr[];
   /** The platform's own stores, and networks that are blocked by a setting. Overrides `allow`. */
   deny: (ip: string, port: number) => boolean;
+  /** What is open to the code that asks, and to no other. */
+  isOpened?: (ip: string) => boolean;
   /** This machine's own addresses: what listens on all of them is normally behind a firewall that this would pass. */
   isOwn?: (ip: string) => boolean;
 }
@@ -79,7 +81,7 @@ export function isPublicAddress(ip: string): boolean {
 /** Returns true if `rules` permit a connection to this address and port. */
 export function mayConnect(rules: AddressRules, ip: string, port: number): boolean {
   if (rules.deny(ip, port)) return false;
-  if (isInside(rules.allow, ip)) return true;
+  if (isInside(rules.allow, ip) || rules.isOpened?.(ip)) return true;
   return isPublicAddress(ip) && !rules.isOwn?.(ip);
 }
 

@@ -13,6 +13,7 @@ import {
 } from "./address-rules.ts";
 import { BlockedHosts, type BlockedHostsOption, createResolver, type Resolve } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
+import { isOpened, type PrivateAddress } from "./private-addresses.ts";
 import { connectThrough, type EgressProxy } from "./proxy.ts";
 
 export interface DialOptions {
@@ -41,11 +42,26 @@ export const NONE = "none";
 /** What the error says in that case. */
 export const NO_NETWORK = "there is no network";
 
-/** Opens a TCP connection to a checked address of `host`. Throws EgressError, or the signal's reason if aborted. */
-export type Dial = (host: string, port: number, signal?: AbortSignal) => Promise<Socket>;
+/**
+ * Opens a TCP connection to a checked address of `host`, which may be one that is `opened` to who asks. Throws EgressError, or the
+ * signal's reason if aborted.
+ */
+export type Dial = (
+  host: string,
+  port: number,
+  signal?: AbortSignal,
+  opened?: readonly PrivateAddress[],
+) => Promise<Socket>;
 
-/** Returns the addresses of `host` that may be connected to, of which there is at least one. Throws EgressError. */
-export type CheckAddresses = (host: string, port: number) => Promise<string[]>;
+/**
+ * Returns the addresses of `host` that may be connected to, of which there is at least one; besides those for everybody, what is `opened`
+ * to who asks. Throws EgressError.
+ */
+export type CheckAddresses = (
+  host: string,
+  port: number,
+  opened?: readonly PrivateAddress[],
+) => Promise<string[]>;
 
 /**
  * Returns the egress guard's check of a host (docs/design.md#egress-guard): it resolves the name once and returns the
@@ -70,7 +86,7 @@ export function createAddressCheck(options: DialOptions): CheckAddresses {
   const isOwn = (ip: string) => effectiveAddresses(ip).some(options.isOwnAddress ?? isOwnAddress);
   const ownServices = new Set((options.ownUrls ?? []).map(serviceOf));
 
-  return async (host, port) => {
+  return async (host, port, opened = []) => {
     if (isBlockedPort(port)) throw new EgressError("blocked-address", `port ${port} can't be reached`);
     const bareHost = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
     const [addresses] = await withDeadline(
@@ -79,7 +95,11 @@ export function createAddressCheck(options: DialOptions): CheckAddresses {
       () => new EgressError("dns", `resolving ${host} timed out`),
     );
     const isOwnService = ownServices.has(`${bareHost.toLowerCase()} ${port}`);
-    const applied = isOwnService ? rules : { ...rules, isOwn };
+    const applied: AddressRules = {
+      ...rules,
+      ...(!isOwnService && { isOwn }),
+      ...(opened.length > 0 && { isOpened: ip => isOpened(opened, { host: bareHost, port, ip, isOwn }) }),
+    };
     const checked = addresses.filter(ip => mayConnect(applied, ip, port));
     if (checked.length === 0) throw new EgressError("blocked-address", `${host} is not a public address`);
     // No honest name has public and private addresses at once. One that does probes which of them is used in the end.
@@ -92,10 +112,10 @@ export function createAddressCheck(options: DialOptions): CheckAddresses {
 
 /** Returns the one function that opens connections on behalf of users, to addresses that `check` has checked. */
 export function createDial(options: DialOptions, check = createAddressCheck(options)): Dial {
-  return async (host, port, signal) => {
+  return async (host, port, signal, opened) => {
     const deadline = Date.now() + options.connectTimeoutMs;
     const { proxy } = options;
-    return connectFirst(await check(host, port), { host, port, deadline, signal, proxy });
+    return connectFirst(await check(host, port, opened), { host, port, deadline, signal, proxy });
   };
 }
 

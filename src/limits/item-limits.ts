@@ -155,6 +155,13 @@ export const ITEM_LIMITS = defineLimits({
     what: "names and values of its fields",
     beyond: INVALID,
   },
+  privateAddresses: {
+    value: 10,
+    unit: "count",
+    per: "connection",
+    what: "private addresses that an operator opens to its code",
+    beyond: INVALID,
+  },
   consents: {
     value: 60,
     unit: "per hour",

@@ -75,6 +75,11 @@ export interface Connection extends Revised {
    * operator says.
    */
   verify?: string | null;
+  /**
+   * Hosts and ports beside public addresses that code with this connection may reach, as an operator said, each as
+   * `showPrivateAddress` returns it; absent for none.
+   */
+  private_addresses?: string[];
   /** Unix milliseconds at which a source was last given it. */
   used_at_ms?: number;
   created_at: number;
@@ -115,6 +120,7 @@ export const Connections = collection<Connection>(
       old_endpoint: { type: Schema.Types.Mixed, default: undefined },
       events: { type: Schema.Types.Mixed, default: undefined },
       verify: { type: String, default: undefined },
+      private_addresses: { type: [String], default: undefined },
       used_at_ms: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },

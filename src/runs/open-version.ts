@@ -3,6 +3,7 @@ import { loadCode } from "../components/stored-bundle.ts";
 import { connectProps } from "../connections/connect-props.ts";
 import { callErrorOf } from "../connections/look-up.ts";
 import { noteUse, type UsedToken } from "../connections/note-use.ts";
+import type { PrivateAddress } from "../egress/private-addresses.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Calling } from "../platform.ts";
@@ -66,13 +67,14 @@ export async function openVersion(
       const sandboxes = await platform.sandboxes();
       const bound = await boundOrFailed(platform, source, component, signal);
       if ("error" in bound) return { ...NOT_CALLED, error: bound.error };
-      const { tokens, ...values } = bound;
+      const { tokens, opened, ...values } = bound;
       const request = { call: hook, event: null, ...values, db };
       const options = {
         signal,
         wallMs: platform.config.sandbox.hookMs,
         owner: source.owner_id,
         isShareable: mayShareProcess(source),
+        opened,
       };
       const called = await sandboxes.call(processKey(source, bundle), bundle, request, options);
       const result = withCheckedSecret(platform, source, called);
@@ -102,6 +104,8 @@ function withCheckedSecret(
 interface BoundProps extends Pick<CallRequest, "props" | "added"> {
   /** The tokens among the values. */
   tokens: UsedToken[];
+  /** What the sandbox lets the code reach beside public addresses. */
+  opened: PrivateAddress[];
 }
 
 /**
@@ -116,9 +120,10 @@ async function boundProps(
 ): Promise<BoundProps> {
   const { props, dynamic } = propsOfSource(platform, component, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
-  const { values, tokens } = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
+  const described = { props, values: stored };
+  const { values, tokens, opened } = await connectProps(platform, source.owner_id, described, signal);
   const bound = propValuesForRun(props, values, sourceFacts(platform, source.endpoint, component));
-  return { props: bound, added: dynamic?.props.map(boundProp), tokens };
+  return { props: bound, added: dynamic?.props.map(boundProp), tokens, opened };
 }
 
 /**
@@ -151,7 +156,7 @@ export interface Execution {
  */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
   const { component, bundle } = await loadCode(platform, source.component_id);
-  const { tokens, ...bound } = await boundProps(platform, source, component, signal);
+  const { tokens, opened, ...bound } = await boundProps(platform, source, component, signal);
   const sandboxes = await platform.sandboxes();
   return {
     settings: component.description,
@@ -173,6 +178,7 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
           signal,
           owner: source.owner_id,
           isShareable: mayShareProcess(source),
+          opened,
           startWithinMs: forMs,
           onRespond: (index, response) => onRespond(items[index] as TriggerItem, response),
           onResult: (index, result) => {

@@ -1,3 +1,4 @@
+import type { PrivateAddress } from "../egress/private-addresses.ts";
 import { settlesWithin } from "../lib/time.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
@@ -140,6 +141,8 @@ export interface CallOptions {
   wallMs?: number;
   /** The account that owns the source. Processes are shared between accounts; no account can use all of them. */
   owner?: string;
+  /** What the code may connect to beside public addresses; by default nothing. */
+  opened?: readonly PrivateAddress[];
   /**
    * Permits that sources of the same account with the same code use one process, one after the other
    * (docs/decisions/0023-timers-share-processes.md).

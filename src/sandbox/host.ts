@@ -19,6 +19,7 @@
 import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial, type Dial } from "../egress/dial.ts";
+import { showPrivateAddress } from "../egress/private-addresses.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -34,6 +35,7 @@ import {
 import { checkDescription } from "./check-message.ts";
 import type { ChildLimits } from "./child/wire.ts";
 import { Pool } from "./pool.ts";
+import type { StartOptions } from "./pool-processes.ts";
 import { NON_HEAP_MB, type PreparedSandboxes, prepareSandboxes } from "./prepare.ts";
 import type { Privileges } from "./privileges.ts";
 import {
@@ -114,7 +116,7 @@ class SandboxHost implements Sandboxes {
       ...(warm && { warm }),
       ...(sourcesPerProcess !== undefined && { maxKeysPerProcess: sourcesPerProcess }),
       idleMs,
-      open: (bundle, isShared) => this.#openSandbox(bundle, isShared),
+      open: (bundle, start) => this.#openSandbox(bundle, start),
     });
     this.#runner = new CallRunner({ pool: this.#pool, wallMs, maxCalls, metrics: options.metrics });
     this.#stopWatchdog = startWatchdog({
@@ -188,7 +190,11 @@ class SandboxHost implements Sandboxes {
   }
 
   callBatch(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number> {
-    return this.#runner.run(key, bundle, request, options);
+    const { opened = [] } = options;
+    if (opened.length === 0) return this.#runner.run(key, bundle, request, options);
+    // What a process may reach is decided once: with another list, or none, it is another process, and none that others share.
+    const ownKey = `${key}:${opened.map(showPrivateAddress).join()}`;
+    return this.#runner.run(ownKey, bundle, request, { ...options, isShareable: false });
   }
 
   drop(keyPrefix: string): void {
@@ -208,9 +214,9 @@ class SandboxHost implements Sandboxes {
    * Throws `unavailable` if the system can't start a process: that is not the component's fault. Throws the bundle's own
    * AppError if that can't be read.
    */
-  async #openSandbox(bundle: Bundle, isShared: boolean): Promise<Sandbox> {
+  async #openSandbox(bundle: Bundle, start: StartOptions): Promise<Sandbox> {
     const startedAt = performance.now();
-    const child = await this.#startChild(bundle, isShared).catch((error: unknown) => {
+    const child = await this.#startChild(bundle, start).catch((error: unknown) => {
       if (error instanceof AppError) throw error;
       this.#logger?.error({ err: error }, "sandbox can't be started");
       this.#health?.startFailed(error);
@@ -224,7 +230,7 @@ class SandboxHost implements Sandboxes {
     return sandbox;
   }
 
-  async #startChild(bundle: Bundle, isShared: boolean): Promise<Child> {
+  async #startChild(bundle: Bundle, { isShared, opened }: StartOptions): Promise<Child> {
     const { privileges, folder, prelude, codeCache, bundleFiles, dial } = this.#resources;
     const modulePath = await bundleFiles.acquire(bundle);
     try {
@@ -237,7 +243,7 @@ class SandboxHost implements Sandboxes {
         isShared,
         heapMb: this.#heapMb,
         limits: this.#childLimits,
-        dial,
+        dial: (host, port, signal) => dial(host, port, signal, opened),
       });
       void child.gone.then(error => {
         this.#logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");

@@ -1,3 +1,4 @@
+import type { PrivateAddress } from "../egress/private-addresses.ts";
 import type { Bundle } from "./bundle.ts";
 import { hostError } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -42,12 +43,21 @@ export interface ProcessUse {
   bundle: Bundle;
   /** The processes that it may share; undefined for one of its own. */
   group: string | undefined;
+  /** What a new process may reach beside public addresses, for its life. */
+  opened: readonly PrivateAddress[];
+}
+
+/** How a process is started. */
+export interface StartOptions {
+  /** Keys of one owner may use it in turn. */
+  isShared: boolean;
+  opened: readonly PrivateAddress[];
 }
 
 interface PoolProcessesOptions {
   /** Most keys that share a process. */
   maxKeys: number;
-  open: (bundle: Bundle, isShared: boolean) => Promise<Sandbox>;
+  open: (bundle: Bundle, start: StartOptions) => Promise<Sandbox>;
   /** Called for each process that has ended. */
   onGone: (process: PoolProcess) => void;
 }
@@ -67,7 +77,7 @@ export class PoolProcesses {
   readonly #byGroup = new Map<string, Set<PoolProcess>>();
   readonly #bySlot = new WeakMap<Slot, PoolProcess>();
   /** The processes that have started and not ended. */
-  readonly #opened = new Map<Sandbox, PoolProcess>();
+  readonly #started = new Map<Sandbox, PoolProcess>();
   #bytes = 0;
   #isClosed = false;
 
@@ -90,8 +100,8 @@ export class PoolProcesses {
   }
 
   /** Those that have started and not ended. */
-  get opened(): readonly (readonly [Sandbox, PoolProcess])[] {
-    return [...this.#opened];
+  get started(): readonly (readonly [Sandbox, PoolProcess])[] {
+    return [...this.#started];
   }
 
   ofSlot(slot: Slot): PoolProcess | undefined {
@@ -125,12 +135,12 @@ export class PoolProcesses {
   }
 
   /** Starts a process for a call; `assign` gives it to the call. */
-  start({ key, account, bundle, group }: ProcessUse): PoolProcess {
+  start({ key, account, bundle, group, opened }: ProcessUse): PoolProcess {
     const process: PoolProcess = {
       keys: new Map(),
       group,
       owner: account,
-      sandbox: this.#options.open(bundle, group !== undefined),
+      sandbox: this.#options.open(bundle, { isShared: group !== undefined, opened }),
       bytes: 0,
       isBusy: false,
       usedBy: key,
@@ -147,9 +157,9 @@ export class PoolProcesses {
     }
     process.sandbox.then(
       sandbox => {
-        this.#opened.set(sandbox, process);
+        this.#started.set(sandbox, process);
         void sandbox.gone.then(() => {
-          this.#opened.delete(sandbox);
+          this.#started.delete(sandbox);
           this.#remove(process);
         });
         if (this.#isClosed) sandbox.kill(SHUT_DOWN);
@@ -170,9 +180,9 @@ export class PoolProcesses {
       process.keys.get(key) ??
       process.sandbox.then(sandbox => {
         // A process that a key joins later has served others by then.
-        const opened: Slot = { key, sandbox, source, isWarm: source > 0 };
-        this.#bySlot.set(opened, process);
-        return opened;
+        const taken: Slot = { key, sandbox, source, isWarm: source > 0 };
+        this.#bySlot.set(taken, process);
+        return taken;
       });
     process.keys.set(key, slot);
     return slot;
@@ -198,7 +208,7 @@ export class PoolProcesses {
     clearTimeout(process.idleTimer);
     process.isEnding = true;
     this.discard(process);
-    for (const [sandbox, opened] of this.#opened) if (opened === process) sandbox.kill(SHUT_DOWN);
+    for (const [sandbox, started] of this.#started) if (started === process) sandbox.kill(SHUT_DOWN);
   }
 
   /** Ends all; resolves once they are gone, those too that were about to start. */

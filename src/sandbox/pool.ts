@@ -1,3 +1,4 @@
+import type { PrivateAddress } from "../egress/private-addresses.ts";
 import { Slots, shareOf, type Waiter } from "../fairness/slots.ts";
 import type { Bundle } from "./bundle.ts";
 import { NextUses } from "./next-uses.ts";
@@ -7,6 +8,7 @@ import {
   PoolProcesses,
   type ProcessUse,
   type Slot,
+  type StartOptions,
 } from "./pool-processes.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { WarmRoom } from "./warm-room.ts";
@@ -23,6 +25,8 @@ export interface AcquireOptions {
   owner?: string | undefined;
   /** Permits that keys of the same owner and bundle use one process, one after the other. */
   isShareable?: boolean | undefined;
+  /** What a new process may reach beside public addresses, for its life: calls with other addresses have another key. */
+  opened?: readonly PrivateAddress[] | undefined;
   /** Ends the wait; `acquire` then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
@@ -36,7 +40,7 @@ export interface PoolOptions {
   maxKeysPerProcess?: number;
   /** An idle process is ended after this many milliseconds. */
   idleMs: number;
-  open: (bundle: Bundle, isShared: boolean) => Promise<Sandbox>;
+  open: (bundle: Bundle, start: StartOptions) => Promise<Sandbox>;
 }
 
 /**
@@ -86,7 +90,7 @@ export class Pool {
   acquire(
     key: string,
     bundle: Bundle,
-    { owner = `key ${key}`, isShareable = false, signal }: AcquireOptions = {},
+    { owner = `key ${key}`, isShareable = false, opened = [], signal }: AcquireOptions = {},
   ): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Error("the sandboxes are closed");
@@ -99,6 +103,7 @@ export class Pool {
         account: owner,
         bundle,
         group: isShareable && this.#maxKeys > 1 ? `${owner} ${bundle.hash}` : undefined,
+        opened,
         since: performance.now(),
         mayStart: () => this.#canServe(waiter),
         start: () => this.#serve(waiter),
@@ -157,7 +162,7 @@ export class Pool {
   }
 
   sandboxes(): { sandbox: Sandbox; isBusy: boolean }[] {
-    return this.#processes.opened.map(([sandbox, { isBusy }]) => ({ sandbox, isBusy }));
+    return this.#processes.started.map(([sandbox, { isBusy }]) => ({ sandbox, isBusy }));
   }
 
   /** Another caller may have the process, or a new one in its place. */

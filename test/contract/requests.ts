@@ -37,15 +37,22 @@ const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleReques
   // Not an id: the key of the example is nobody's.
   createSession: async (_, { api }, { body = {} }) => Object.assign(body, { api_key: api.apiKey }),
   // An address is a user's once.
-  createUser: async ({ system }, { api }, { body = {} }) => {
-    await setOperator(system.worker, api.userId, true);
+  createUser: async (world, owner, { body = {} }) => {
+    await asOperator(world, owner);
     Object.assign(body, { email: `user-${newId("u")}@example.test` });
   },
+  getPrivateAddresses: asOperator,
+  openPrivateAddresses: asOperator,
   getRecovery: recover,
   getDestinationRecovery: recover,
   traceEvent: storeNamedEvent,
   replayEvent: storeNamedEvent,
 };
+
+/** Lets the owner of the request do what operators do. */
+async function asOperator({ system }: World, { api }: Owner): Promise<void> {
+  await setOperator(system.worker, api.userId, true);
+}
 
 /** Stores the event that a path below `/events` names, of the emitter in the query. */
 function storeNamedEvent(world: World, owner: Owner, { path, query }: ExampleRequest) {
@@ -108,6 +115,8 @@ async function pathValue(world: World, route: AnyRoute, owner: Owner, name: stri
   if (access.kind === "member" && name === "org_id" && owner.orgId) return owner.orgId;
   if (access.kind === "member" && name === "user_id") return await newMember(world, owner);
   if (access.kind === "member" && name === "id") return await newInvitation(world, owner, "new@example.test");
+  // An operator names things of any account.
+  if (access.kind === "operator" && name === "id") return await thing("connection").make(world, owner);
   // What the path names is not a resource: an event of the emitter in the query, the first version of a source, or what came
   // with the release.
   const example = (route.example?.params as Record<string, string> | undefined)?.[name];

@@ -2,11 +2,13 @@
 
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { setOperator } from "../../src/accounts/operators.ts";
 import { Connections } from "../../src/models/connection.ts";
 import { type AppServer, registerApp, startAppServer } from "../connections/app-server.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
+import { misfits } from "./fits.ts";
 import {
   browserOrSkip,
   isInvalid,
@@ -128,6 +130,44 @@ describe("the dashboard's connections", () => {
     await dialog().waitFor({ state: "detached" });
     expect(await secret()).not.to.deep.equal(before);
     expect(await page.content()).not.to.include("s3cret");
+  });
+
+  it("let operators open private addresses to one of any account, in a dialog that fits 390 px in the dark", async () => {
+    const owner = await system.user();
+    const body = { app: "database", name: "The shop's", fields: { url: "postgres://db.internal/shop" } };
+    const { id } = await owner.expect(201, "POST", "/connections", { body });
+    const button = page.getByRole("button", { name: "Private addresses" });
+    expect(await button.count(), "no operator").to.equal(0);
+    await setOperator(system.worker, api.userId, true);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.reload();
+    await button.click();
+    await dialog().getByLabel("Connection").fill(id);
+    await inDialog("Show").click();
+    const field = dialog().getByLabel("Open to its code");
+    await field.fill("10.0.0.5:5432\n10.0.0.6");
+    await inDialog("Save").click();
+    await dialog().getByText("no. 2 must be host:port").first().waitFor();
+    expect(await misfits(page)).to.deep.equal([]);
+    await keepScreenshot(page, "private-addresses");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await field.fill("10.0.0.5:5432 db.internal:5432");
+    await inDialog("Save").click();
+    await dialog().waitFor({ state: "detached" });
+    const { private_addresses } = await owner.expect(200, "GET", `/connections/${id}`);
+    expect(private_addresses).to.deep.equal(["10.0.0.5:5432", "db.internal:5432"]);
+    await row("The shop").getByRole("button", { name: "Edit" }).click();
+    await dialog().getByText("Verification", { exact: true }).click();
+    await dialog().getByLabel("Provider", { exact: true }).fill("github");
+    await page.keyboard.press("Enter");
+    await dialog().getByLabel("Secret", { exact: true }).waitFor();
+    expect(await misfits(page)).to.deep.equal([]);
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "connection-390");
+    await inDialog("Cancel").click();
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: "light" });
   });
 
   it("say who may send their app's events, and replace the secret", async () => {

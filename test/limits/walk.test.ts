@@ -449,6 +449,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   trialShownBytes: "test/components/trial.test.ts",
   connectionFields: "test/connections/sources.test.ts",
   connectionBytes: "test/connections/sources.test.ts",
+  privateAddresses: "test/connections/private-addresses.test.ts",
   consents: "test/connections/consent.test.ts",
   consentMs: "test/connections/consent.test.ts",
   apps: "test/connections/apps.test.ts",

@@ -12,6 +12,7 @@ import { fields, note, print, printJson, show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { type JsonOption, jsonOption, printRows, type SearchOption, searchOption, textOf } from "./list.ts";
 import { APPS, CONNECTIONS, NamedArgument } from "./names.ts";
+import { privateAddressesCommand } from "./private-addresses.ts";
 import { commandOn, type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Connection = Schemas["Connection"];
@@ -47,6 +48,7 @@ export function connectionCommands(program: Command, tools: RemoteTools): void {
       fieldCommands(connection, tools);
       consentCommands(connection, tools);
       replaceCommands(connection, tools);
+      privateAddressesCommand(connection, tools);
     },
     delete: {
       description: "delete a connection",
@@ -197,13 +199,14 @@ function printConsent(asked: Schemas["Consent"], json = false): void {
 
 function detailOf(connection: Connection): string {
   const { name, id, app, kind, field_names, health, error, expires_at, refreshed_at } = connection;
-  const { endpoint_url, events } = connection;
+  const { endpoint_url, events, private_addresses } = connection;
   return fields({
     ...{ name, id, app, kind, fields: field_names.join(", "), health },
     ...(error && { error: `${error.message} (${timeOf(error.at * 1000)})` }),
     ...(expires_at !== null && { "token ends": timeOf(expires_at * 1000) }),
     ...(refreshed_at !== null && { renewed: timeOf(refreshed_at * 1000) }),
     ...(endpoint_url !== null && { "events arrive at": endpoint_url }),
+    ...(private_addresses.length > 0 && { "private addresses": private_addresses.join(", ") }),
     ...(events && {
       "event names": events.names?.join(", "),
       event: events.event ?? "{{body}}",

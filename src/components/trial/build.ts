@@ -65,7 +65,7 @@ export async function callOnce(
   ownerId: string,
   bundle: Bundle,
   request: CallRequest,
-  { use, ...options }: Pick<CallOptions, "wallMs" | "onRespond"> & { use: Use },
+  { use, ...options }: Pick<CallOptions, "wallMs" | "onRespond" | "opened"> & { use: Use },
 ): Promise<CallResult> {
   const sandboxes = await platform.sandboxes();
   const key = `once-${newToken()}`;
@@ -112,7 +112,10 @@ export async function askCode(
   if ("error" in connected) return { value: undefined, logs: [], error: connected.error };
   const request = requestWith(connected.values);
   const use = { tokens: connected.tokens, by: `${request.call} of code ${bundle.hash.slice(0, 12)}` };
-  const { emits, logs, error } = await callOnce(platform, ownerId, bundle, request, { wallMs, use });
+  const { emits, logs, error } = await callOnce(platform, ownerId, bundle, request, {
+    ...{ wallMs, use },
+    opened: connected.opened,
+  });
   // The code may emit on its own; what it returned comes last.
   return error ? { value: undefined, logs, error } : { value: emits.at(-1)?.event, logs, error: null };
 }

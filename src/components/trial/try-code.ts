@@ -123,6 +123,7 @@ async function runOnce(
     bundle,
     { ...oneCall, added: added.map(boundProp), db: request.db },
     {
+      opened: connected.opened,
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
       use: { tokens: connected.tokens, by: "code on trial" },
       onRespond: given => {

@@ -4,6 +4,7 @@ import { type Code, loadCode } from "../../components/stored-bundle.ts";
 import { connectProps } from "../../connections/connect-props.ts";
 import { ConnectionFailed, callErrorOf } from "../../connections/look-up.ts";
 import { noteUse, type UsedToken } from "../../connections/note-use.ts";
+import type { PrivateAddress } from "../../egress/private-addresses.ts";
 import { AppError, type ErrorCode } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -42,6 +43,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
   let added: DescribedProp[] | undefined;
   let db: Db | undefined;
   let tokens: UsedToken[];
+  let opened: PrivateAddress[];
   try {
     const settings = openSettings<ActionSettings>(platform.secrets, destination);
     code = await loadCode(platform, settings.component_id);
@@ -53,6 +55,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
     const owner = destination.owner_id;
     const connected = await connectProps(platform, owner, { props: declared, values: filled }, signal);
     tokens = connected.tokens;
+    opened = connected.opened;
     props = propValuesForRun(declared, connected.values, { endpointUrl: null });
     db = hasDb(declared) ? await readDb(platform, destination._id) : undefined;
     await checkQuota(platform, destination.owner_id);
@@ -61,7 +64,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
       throw new AppError("unavailable", "stopped before the action ended", { cause: error });
     return failedBefore(error, platform.clock() - atMs);
   }
-  const result = await call(platform, destination, { code, props, added, scope, db }, signal);
+  const result = await call(platform, destination, { code, props, added, scope, db, opened }, signal);
   if (db && result.db) await saveDb(platform, destination._id, db, result.db);
   await countRuns(platform, destination.owner_id, 1, result.durationMs).catch(() => undefined);
   await noteUse(platform, { tokens, by: destination._id }, result);
@@ -85,12 +88,14 @@ interface Request {
   scope: ActionRequest;
   /** What its db holds; absent if it has none. */
   db: Db | undefined;
+  /** What the code may reach beside public addresses. */
+  opened: PrivateAddress[];
 }
 
 async function call(
   platform: Calling,
   { _id, owner_id: owner }: Destination,
-  { code: { bundle }, props, added, scope, db = {} }: Request,
+  { code: { bundle }, props, added, scope, db = {}, opened }: Request,
   signal: AbortSignal | undefined,
 ): Promise<CallResult> {
   const sandboxes = await platform.sandboxes();
@@ -104,7 +109,7 @@ async function call(
       bundle,
       { call: "action", event: scope, props, added, db },
       {
-        owner,
+        ...{ owner, opened },
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         ...(scope.context.test === true && { wallMs: Math.min(runMs, LIMITS.trialMs.value) }),
       },

@@ -125,11 +125,12 @@ export async function sampleSource(
     await checkQuota(platform, source.owner_id);
     const bound = await boundOrFailed(platform, source, component, AbortSignal.timeout(wallMs));
     if ("error" in bound) return { emits: [], logs: [], error: bound.error };
-    const { tokens, ...values } = bound;
+    const { tokens, opened, ...values } = bound;
     const request = { call: "sampleEmit" as const, event: null, ...values, db: {} };
     return await callOnce(platform, source.owner_id, storedBundle(platform, component.bundle_hash), request, {
       wallMs,
       use: { tokens, by: source._id },
+      opened,
     });
   });
   const { logs, error = null } = result;

@@ -114,6 +114,19 @@ describe("headwater app and connection", () => {
     expect(await failure("connection", "connect", "absent")).to.match(/app/);
   });
 
+  it("opens private addresses to a connection for operators, shows them and closes them", async () => {
+    const made = await json("connection", "create", "database", "--fields", await fields({ url: KEY }));
+    const command = ["connection", "private-addresses", made.id];
+    expect(await failure(...command)).to.include("only an operator may do this");
+    await printed("user", "operator", api.userId);
+    const opened = await printed(...command, "--open", "10.0.0.5:5432", "--open", "DB.internal:5432");
+    expect(opened).to.match(/^open +10\.0\.0\.5:5432, db\.internal:5432$/m);
+    expect(await printed("connection", "show", made.id)).to.match(/^private addresses +10\.0\.0\.5:5432/m);
+    expect(await failure(...command, "--open", "10.0.0.0/8")).to.include("must be host:port");
+    expect(await misuse(...command, "--none", "--open", "10.0.0.5:1")).to.include("--none");
+    expect(await printed(...command, "--none")).to.match(/^open +none$/m);
+  });
+
   it("makes a connection of fields in a file, replaces them, and shows their names only", async () => {
     const made = await json("connection", "create", "weather", "--fields", await fields({ api_key: KEY }));
     expect(made).to.deep.include({ app: "weather", kind: "keys", field_names: ["api_key"] });

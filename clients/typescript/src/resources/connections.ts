@@ -58,6 +58,17 @@ export class Connections {
     return this.#connection.send("get", "/connections/{id}/rejections", { params: { id } }, options);
   }
 
+  /** For operators: what code with a connection of any account may connect to beside public addresses. */
+  privateAddresses(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/connections/{id}/private_addresses", { params: { id } }, options);
+  }
+
+  /** For operators: opens these hosts and ports, such as `10.0.0.5:5432`, to code with the connection, and closes others. */
+  openPrivateAddresses(id: string, private_addresses: string[], options?: CallOptions) {
+    const request = { params: { id }, body: { private_addresses } };
+    return this.#connection.send("put", "/connections/{id}/private_addresses", request, options);
+  }
+
   /** Renames it, or replaces its fields, or how its app's events are read and verified. */
   update(id: string, body: BodyOf<"/connections/{id}", "put">, options?: CallOptions) {
     return this.#connection.send("put", "/connections/{id}", { params: { id }, body }, options);
