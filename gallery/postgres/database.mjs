@@ -17,9 +17,9 @@ const PARSERS = {
  * Does `work` in one transaction of a database, and returns what that returns. Times are read and shown in UTC. With `isReading`, it
  * sees the database as it is at one moment, and can't change it.
  */
-export async function inTransaction({ url, ca }, { isReading = false }, work) {
+export async function inTransaction({ url, connection, ca }, { isReading = false }, work) {
   const client = new pg.Client({
-    ...addressOf(url, ca),
+    ...addressOf(url ?? connection?.$auth?.url, ca),
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? pg.types.getTypeParser(oid, format) },
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: STATEMENT_MS,
@@ -42,6 +42,7 @@ export async function inTransaction({ url, ca }, { isReading = false }, work) {
 
 /** Certificates are verified wherever the address asks for TLS, unless it says no-verify. */
 function addressOf(url, ca) {
+  if (!url) throw new Error("give a Database, or a Connection that has its address in the field url");
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (!/^postgres(ql)?:$/.test(address?.protocol ?? ""))
     throw new Error("the address is not of the form postgres://user:password@host:5432/database");
@@ -56,8 +57,18 @@ export const databaseProps = {
   url: {
     type: "string",
     label: "Database",
-    description: "postgres://user:password@host:5432/database; add ?sslmode=require to speak by TLS only.",
+    description:
+      "postgres://user:password@host:5432/database; add ?sslmode=require to speak by TLS only. Empty: that of the connection.",
     secret: true,
+    optional: true,
+  },
+  connection: {
+    type: "app",
+    app: "postgres",
+    label: "Connection",
+    description:
+      "Has the address of the database in its field url. Needed for one in a private network, whose address an operator opens to the connection.",
+    optional: true,
   },
   ca: {
     type: "string",

@@ -67,6 +67,13 @@ describe("the gallery's PostgreSQL", () => {
       expect(ids(looks.flat())).to.deep.equal(numbered(6, 1005));
     });
 
+    it("takes the address from its connection, and says that it needs one of the two", async () => {
+      const connection = { $auth: { url: postgres.url } };
+      expect((await (await open({ url: undefined, connection })).call("deploy")).failed).to.equal(null);
+      const without = await open({ url: undefined });
+      expect((await without.call("deploy")).failed).to.match(/give a Database, or a Connection/);
+    });
+
     it("begins with the newest rows that it is told to, with exact and plain values", async () => {
       await database.query(
         `ALTER TABLE "Shop".orders ADD big bigint, ADD price numeric, ADD day date, ADD plain timestamp,

@@ -3,7 +3,7 @@ import { databaseProps, inTransaction, quoted, quotedTable, tablesOf } from "../
 export default {
   key: "headwater-postgres-write",
   name: "Write to PostgreSQL",
-  version: "1.0.0",
+  version: "1.1.0",
   type: "action",
   description: "Inserts or updates a row, or runs a query with parameters, for each event.",
   props: {

@@ -10,7 +10,7 @@ const PAGE = 200;
 export default {
   key: "headwater-postgres-rows",
   name: "New or changed rows of PostgreSQL",
-  version: "1.0.0",
+  version: "1.1.0",
   type: "source",
   description: "Looks into a table again and again, and emits the rows that are new or changed.",
   dedupe: "unique",
