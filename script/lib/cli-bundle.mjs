@@ -4,11 +4,12 @@ import { join, relative, sep } from "node:path";
 import { UserError } from "./user-error.mjs";
 
 /**
- * The modules that the command line imports only for what needs the stores, their settings or a sandbox: `dev`, and the commands for
- * operators. All others know a server by its API alone.
+ * The modules that the command line imports only for what needs the stores, their settings or a sandbox: `dev`, the tests of
+ * components, and the commands for operators. All others know a server by its API alone.
  */
 const OF_THE_SERVER = [
   "src/accounts/",
+  "src/cli/authoring/testing/test-component.ts",
   "src/cli/dev/dev.ts",
   "src/cli/doctor/examine.ts",
   "src/cli/emit-event.ts",

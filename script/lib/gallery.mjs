@@ -72,6 +72,7 @@ const entriesOf = (folder, app) =>
     .filter(kind => existsSync(join(folder, app, kind)))
     .flatMap(kind =>
       readdirSync(join(folder, app, kind))
+        .filter(name => name.endsWith(".mjs"))
         .sort()
         .map(name => `${app}/${kind}/${name}`),
     );

@@ -164,8 +164,9 @@ export function createProgram(): Command {
   memberCommands(program, tools);
   invitationCommands(program, tools);
   galleryCommands(program, tools);
+  const variables = async () => (await import("../user-environment.ts")).readVariables();
   const component = savedComponentCommands(program, tools);
-  authoringCommands(component, tools);
+  authoringCommands(component, tools, { settings: localSettings, variables });
   publishComponentCommands(component, run);
   publishCommand(program, tools);
   searchCommand(program, tools);
@@ -174,7 +175,6 @@ export function createProgram(): Command {
   listenCommand(program, tools);
   mcpCommand(program, tools);
   deployCommand(program, tools);
-  const variables = async () => (await import("../user-environment.ts")).readVariables();
   applyCommand(program, tools, { variables });
   importCommand(program, variables);
   apiCommand(program, tools);

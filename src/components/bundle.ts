@@ -136,6 +136,12 @@ const factsOf = (graph: ModuleGraph) => ({
   modules: [...graph.modules.values()].filter(isOwnFile).map(module => module.id),
 });
 
+/** Returns a bundle, in either form, that executes a statement of one line before all code of its component. */
+export function withStatement(bundle: string, statement: string): string {
+  const banner = [BANNER, SCRIPT_BANNER].find(one => bundle.startsWith(one)) ?? "";
+  return banner + statement + bundle.slice(banner.length);
+}
+
 function packageRequests(graph: ModuleGraph): PackageRequest[] {
   return [...graph.modules.values()].flatMap(({ source, imports }) =>
     [...imports].flatMap(([specifier, target]) =>

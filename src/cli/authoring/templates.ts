@@ -1,3 +1,5 @@
+import type { Cases } from "./testing/case-file.ts";
+
 const HEAD = (name: string, key: string) => `  key: "${key}",
   name: "${name}",
   version: "0.0.1",`;
@@ -94,3 +96,68 @@ ${HEAD(name, key)}
 } as const;
 
 export type Template = keyof typeof TEMPLATES;
+
+const EVENT = { id: "o-1", state: "paid" };
+const POLLED = "https://api.example.com/items";
+const NEWEST = { id: 2, title: "Second" };
+const OLDER = { id: 1, title: "First" };
+const listOf = (...items: object[]) => [{ request: { url: POLLED }, response: { status: 200, body: items } }];
+
+/** The first cases of these components (docs/testing-components.md). */
+export const FIRST_CASES: Record<Template, Cases["cases"]> = {
+  http: [
+    {
+      name: "emits the body of a request",
+      steps: [
+        {
+          event: { method: "POST", path: "/", query: {}, headers: {}, body: EVENT },
+          emits: [{ event: EVENT, summary: "POST /" }],
+        },
+      ],
+    },
+  ],
+  timer: [
+    {
+      name: "emits when it is due",
+      steps: [
+        {
+          tick: "2026-11-29T08:00:00Z",
+          emits: [{ event: { due_at: "2026-11-29T08:00:00.000Z" }, id: 1_795_939_200 }],
+        },
+      ],
+    },
+  ],
+  poll: [
+    {
+      name: "emits what is new since it was deployed",
+      props: { url: POLLED },
+      steps: [
+        { call: "deploy", http: listOf(OLDER), emits: [] },
+        {
+          tick: "2026-11-29T08:00:00Z",
+          http: listOf(NEWEST, OLDER),
+          emits: [{ event: NEWEST, id: 2, summary: "Second" }],
+        },
+        { tick: "2026-11-29T08:05:00Z", http: listOf(NEWEST, OLDER), emits: [] },
+      ],
+    },
+  ],
+  action: [
+    {
+      name: "sends the event",
+      props: { url: "https://api.example.com/orders" },
+      steps: [
+        {
+          event: EVENT,
+          http: [
+            {
+              request: { method: "POST", url: "https://api.example.com/orders", body: EVENT },
+              response: { status: 200 },
+            },
+          ],
+          emits: [{ event: "sent: 200", name: "$summary" }],
+        },
+      ],
+    },
+  ],
+};

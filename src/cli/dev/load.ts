@@ -137,9 +137,9 @@ export async function loadCode(
   }
 }
 
-/** Returns the props that the code's `additionalProps` makes of the props file. Throws as `makeProps` does. */
-async function addedFor(
-  { sandboxes }: LoadTools,
+/** Returns the props that the code's `additionalProps` makes of the configured ones. Throws as `makeProps` does. */
+export async function addedFor(
+  { sandboxes }: Pick<LoadTools, "sandboxes">,
   { bundle, description }: MakingCode,
   configured: unknown,
 ): Promise<DescribedProp[]> {

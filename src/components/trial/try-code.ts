@@ -2,15 +2,12 @@ import { checkQuota } from "../../accounts/quota.ts";
 import { checkConnections } from "../../connections/check.ts";
 import { tryConnectProps } from "../../connections/connect-props.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
-import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Calling } from "../../platform.ts";
-import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { boundProp, withAddedProps } from "../../props/dynamic-props.ts";
 import type {
-  ActionExport,
   CallRequest,
   CallResult,
   DescribedProp,
@@ -29,6 +26,7 @@ import {
 import { type GivenCode, loaderOf, namedFiles } from "../given-files.ts";
 import type { GivenFiles } from "../read-files.ts";
 import { readFiles } from "../stored-bundle.ts";
+import { actionCall, withExports } from "./action-call.ts";
 import { callOnce, inTrial, type TrialBuild, withTrialBuild } from "./build.ts";
 import { type FilePlace, placeInFiles, placeInMessage } from "./place.ts";
 
@@ -114,7 +112,7 @@ async function runOnce(
   const connected = await tryConnectProps(platform, ownerId, { props, values: stored });
   if ("error" in connected) return { result: { ...NOT_CALLED, error: connected.error }, response: null };
   const oneCall = isAction(description)
-    ? actionCall(platform, props, connected.values, request)
+    ? actionCall(platform.clock(), props, connected.values, request.event)
     : sourceCall(props, connected.values, request);
   let response: HttpResponse | null = null;
   const result = await callOnce(
@@ -123,9 +121,9 @@ async function runOnce(
     bundle,
     { ...oneCall, added: added.map(boundProp), db: request.db },
     {
-      opened: connected.opened,
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
       use: { tokens: connected.tokens, by: "code on trial" },
+      opened: connected.opened,
       onRespond: given => {
         response = given;
       },
@@ -149,33 +147,13 @@ async function addedFor(
   return made.props;
 }
 
-type OneCall = Pick<CallRequest, "call" | "event" | "props">;
-
-function sourceCall(props: DescribedProp[], values: StoredProps, { event, isSample }: TryRequest): OneCall {
+function sourceCall(
+  props: DescribedProp[],
+  values: StoredProps,
+  { event, isSample }: TryRequest,
+): Pick<CallRequest, "call" | "event" | "props"> {
   const bound = propValuesForRun(props, values, { endpointUrl: null });
   return { call: isSample ? "sampleEmit" : "run", event, props: bound };
-}
-
-/** An action's templates are filled in from the event (docs/actions.md). */
-function actionCall(
-  { clock }: Calling,
-  props: DescribedProp[],
-  stored: StoredProps,
-  { event }: TryRequest,
-): OneCall {
-  const context = { id: `trial-${newToken()}`, ts: new Date(clock()).toISOString(), test: true };
-  const values = actionPropsFor(props, stored, { event, context });
-  const bound = propValuesForRun(props, values, { endpointUrl: null });
-  return { call: "action", event: { event, context }, props: bound };
-}
-
-/** Shows what an action exports as events of that name, and what it returns as one without. */
-function withExports(result: CallResult): CallResult {
-  const emits = result.emits.map(({ event }): Emit => {
-    const { name, value } = event as ActionExport;
-    return { event: value, metadata: name === undefined ? {} : { name } };
-  });
-  return { ...result, emits };
 }
 
 /** The result of code that was not called. */

@@ -41,6 +41,26 @@ describe("headwater component new and check", () => {
     });
   }
 
+  it("runs the first case of a new component, and says what differs once the component does something else", async () => {
+    const file = join(folder, "tested.mjs");
+    await printed("component", "new", file);
+    expect(await printed("component", "test", file)).to.equal("ok      emits the body of a request\n");
+    await writeFile(file, (await readFile(file, "utf8")).replace("event.body,", "{ id: 1 },"));
+    const { code, stdout, stderr } = await headwater(["component", "test", file], env);
+    expect(code).to.equal(1);
+    expect(stdout.split("\n").slice(0, 2)).to.deep.equal([
+      "failed  emits the body of a request",
+      '        step 1 (run): emits[0].event.id: expected "o-1", got 1',
+    ]);
+    expect(stderr).to.equal("headwater: 1 of 1 cases failed\n");
+    expect(await failure("component", "test", file, "--cases", join(folder, "absent.json"))).to.include(
+      "no such file",
+    );
+    const wrong = join(folder, "wrong.json");
+    await writeFile(wrong, '{"cases": [{"name": "x", "steps": [{"emit": []}]}]}');
+    expect(await failure("component", "test", file, "--cases", wrong)).to.include("has no field emit");
+  });
+
   it("overwrites nothing", async () => {
     const file = join(folder, "twice.ts");
     await printed("component", "new", file);
