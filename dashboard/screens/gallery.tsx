@@ -150,6 +150,7 @@ const Facts = ({ card }: { card: GalleryCard }) => (
     <Badge tone={card.type === "action" ? "accent" : "info"}>{card.type}</Badge>
     <Badge isPlain>{NEEDED[card.app.account.kind]}</Badge>
     {card.app.maturity === "beta" && <Badge tone="warn">beta</Badge>}
+    {card.origin && <Badge isPlain>by {card.origin.title}</Badge>}
   </div>
 );
 
@@ -208,6 +209,15 @@ function About({ entry }: { entry: Entry }) {
   return (
     <Card title="What it needs">
       <dl class="facts">
+        {entry.origin && (
+          <>
+            <dt>Published by</dt>
+            <dd>
+              {entry.origin.title}
+              <div class="sub">{entry.origin.url}</div>
+            </dd>
+          </>
+        )}
         <dt>App</dt>
         <dd>{name}</dd>
         <dt>Account</dt>

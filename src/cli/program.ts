@@ -10,6 +10,7 @@ import { actionCommands, deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
+import { galleryIndexCommands } from "./gallery-indexes.ts";
 import { importCommand } from "./import/command.ts";
 import { listenCommand } from "./listen/command.ts";
 import { mcpCommand } from "./mcp.ts";
@@ -163,7 +164,7 @@ export function createProgram(): Command {
   connectionCommands(program, tools);
   memberCommands(program, tools);
   invitationCommands(program, tools);
-  galleryCommands(program, tools);
+  galleryIndexCommands(galleryCommands(program, tools), run, localSettings);
   const variables = async () => (await import("../user-environment.ts")).readVariables();
   const component = savedComponentCommands(program, tools);
   authoringCommands(component, tools, { settings: localSettings, variables });

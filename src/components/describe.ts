@@ -20,7 +20,15 @@ export async function describeComponent(
   bundle: BundleText | BuiltBundle,
   options?: DescribeOptions,
 ): Promise<DescribedComponent> {
-  const { notFunctions = [], ...description } = await sandboxes.describe(bundle, options);
+  const description = checkDescribed(await sandboxes.describe(bundle, options));
+  return { ...description, ...("code" in bundle ? codeTraits(bundle.code) : bundle.traits) };
+}
+
+/** Returns what is kept of a component's description. Throws AppError `invalid` that names every field with which it can't be saved. */
+export function checkDescribed({
+  notFunctions = [],
+  ...description
+}: ComponentDescription): ComponentDescription {
   const fields = [
     ...checkHead(description),
     ...notFunctions.map(path => fieldError(path, "must be a function")),
@@ -28,7 +36,7 @@ export async function describeComponent(
     ...checkAction({ ...description, notFunctions }),
   ];
   if (fields.length > 0) throw invalidFields(fields, "the component can't be saved");
-  return { ...description, ...("code" in bundle ? codeTraits(bundle.code) : bundle.traits) };
+  return description;
 }
 
 /** Returns what is wrong with a component's props, with those that its `additionalProps` made. */

@@ -7,7 +7,7 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { type Component, type ComponentRow, Components, GALLERY_OWNER } from "../models/component.ts";
+import { type Component, type ComponentRow, Components, isGalleryOwner } from "../models/component.ts";
 import type { Calling, Stores } from "../platform.ts";
 import type { ComponentDescription } from "../sandbox/protocol.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
@@ -199,14 +199,16 @@ export const namesComponent = (input: ComponentInput): boolean =>
 /**
  * True if the request names a component, by its id or key, that is another one than before. To send code is to edit one's
  * own: who may edit it can read the secrets that it gets (docs/rest-api.md#secrets-and-updates). Another version of what the
- * gallery has under a key is not another component: both came with a release.
+ * gallery has under a key is not another component: both came with a release, or from one index.
  */
 export const isReplaced = (input: ComponentInput, component: Component, before: Component): boolean =>
   (input.component_id ?? input.key) !== undefined &&
   component._id !== before._id &&
-  !(isOfGallery(component) && isOfGallery(before) && component.key === before.key);
-
-const isOfGallery = ({ owner_id }: Component): boolean => owner_id === GALLERY_OWNER;
+  !(
+    isGalleryOwner(before.owner_id) &&
+    component.owner_id === before.owner_id &&
+    component.key === before.key
+  );
 
 /**
  * Finds or saves the component that a request names: by id, else by key, else by its code (`saveComponent`). What an organization

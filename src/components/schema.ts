@@ -57,7 +57,7 @@ export const ComponentSchema = Type.Object(
     }),
     owner_id: Type.String({
       description:
-        "Its owner: a user or an organization; `registry` for one that the operator published from files, `headwater` for one of the gallery.",
+        "Its owner: a user or an organization; `registry` for one that the operator published from files, `headwater` for one of the gallery, `gallery-…` for one of an index that the operator added to it.",
     }),
     published: Type.Boolean({ description: "True if every account can use it, by its key too." }),
     created_at: Type.Integer(),

@@ -24,6 +24,7 @@ const card: GalleryCard = {
     docs: { label: "JSON Feed", url: "https://www.jsonfeed.org/" },
     last_checked: "2026-11-28",
   },
+  origin: null,
 };
 
 const entry: GalleryEntry = {
@@ -36,7 +37,7 @@ const entry: GalleryEntry = {
   changelog: [{ version: "1.0.0", date: "2026-11-28", changes: ["New."] }],
 };
 
-/** The components that come with a release (docs/gallery.md). */
+/** The components that come with a release, and those of indexes (docs/gallery.md). */
 export const galleryRoutes = [
   route({
     method: "GET",
@@ -45,8 +46,8 @@ export const galleryRoutes = [
     tag,
     summary: "List the gallery",
     description:
-      "The ready-made components that came with this release. Deploy one by its `component_id`. Nothing is listed if the operator " +
-      "turned the gallery off.",
+      "The ready-made components that came with this release, and those of the indexes that the operator added (`origin`). Deploy one by " +
+      "its `component_id`. Nothing is listed if the operator turned the gallery off.",
     access: { kind: "caller" },
     query: GalleryFilter,
     response: data(200, Gallery),

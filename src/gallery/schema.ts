@@ -57,6 +57,17 @@ export const Change = Type.Object({
 });
 export type Change = Static<typeof Change>;
 
+/** Who publishes a component that did not come with the release. */
+const Origin = Type.Object(
+  {
+    index: Type.String({ description: "As the operator calls the index." }),
+    title: Type.String({ description: "As it calls itself." }),
+    url: Type.String({ description: "Where it was fetched." }),
+  },
+  { title: "GalleryOrigin" },
+);
+export type Origin = Static<typeof Origin>;
+
 /** What a card shows. */
 export const GalleryCard = Type.Object(
   {
@@ -70,6 +81,10 @@ export const GalleryCard = Type.Object(
       "The component to deploy; null if it is not published: a moment after the start of a new release, or because the operator unpublished it.",
     ),
     app: GalleryApp,
+    origin: OrNull(
+      Origin,
+      "Who publishes it, of an index that the operator added; null: it came with the release.",
+    ),
   },
   { title: "GalleryCard" },
 );

@@ -5,6 +5,13 @@ import { collection, schemaOptions } from "../store/connections/mongo.ts";
 /** Owner of the gallery's components, which come with each release. It is not an account, so no user can change or delete them. */
 export const GALLERY_OWNER = "headwater";
 
+/** Returns the owner of the components of somebody else's index (`src/models/gallery-index.ts`), which is not an account either. */
+export const galleryOwner = (index: string): string => `gallery-${index}`;
+
+/** Whether these belong to what publishes the gallery, or an index of it. */
+export const isGalleryOwner = (ownerId: string): boolean =>
+  ownerId === GALLERY_OWNER || ownerId.startsWith(galleryOwner(""));
+
 export interface Component {
   _id: string;
   owner_id: string;

@@ -21,8 +21,8 @@ interface ListOptions extends JsonOption, Pick<Filter, "category" | "account" | 
   search?: string;
 }
 
-/** Adds the commands that show and deploy the components that come with the server's release (docs/gallery.md). */
-export function galleryCommands(program: Command, tools: RemoteTools): void {
+/** Adds the commands that show and deploy what the gallery of a server has (docs/gallery.md), and returns their group. */
+export function galleryCommands(program: Command, tools: RemoteTools): Command {
   const gallery = program
     .command("gallery")
     .description("see and deploy the ready-made components of the server's release");
@@ -36,6 +36,7 @@ export function galleryCommands(program: Command, tools: RemoteTools): void {
     async ({ client, options }, key = "") => show(await client.gallery.get(key), options, detailOf),
   );
   deployCommand(gallery, tools);
+  return gallery;
 }
 
 const keyArgument = (command: Command): Command => command.argument("<key>", "as gallery list shows it");
@@ -84,6 +85,7 @@ function detailOf(entry: Entry): string {
     "where it is": app.account.where?.url,
     "of the vendor": app.docs?.url,
     maturity: app.maturity,
+    ...(entry.origin && { "published by": `${entry.origin.title}, ${entry.origin.url}` }),
     component: entry.component_id ?? "not published",
   });
   const props = entry.configurable_props.map(({ name, type, optional, label, description }) => [
