@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { ApiError, headwater, type Schemas } from "./client";
 import type { Values } from "./configure";
-import type { Edits } from "./edits";
+import { type Edits, useEdits } from "./edits";
 import { useResource } from "./resource";
 
 export type Verify = Schemas["SourceVerify"];
@@ -66,11 +66,13 @@ export const ruleOf = ({ rule, tolerance }: Schemas["Verify"]): AuthorVerify => 
   ...(tolerance !== null && { tolerance }),
 });
 
-/** Whether a new source with these props is asked who may send; code that responds by itself may verify by itself, too. */
-export function asksForSender(props: Schemas["ConfigurableProp"][]): boolean {
-  const http = httpOf(props) as { verify?: unknown; custom_response?: boolean } | undefined;
-  return http !== undefined && http.verify === undefined && http.custom_response !== true;
-}
+/** Whether code responds to its requests by itself: then it may verify them by itself, too. */
+const respondsItself = (props: Schemas["ConfigurableProp"][]): boolean =>
+  (httpOf(props) as { custom_response?: boolean } | undefined)?.custom_response === true;
+
+/** Whether a new source with these props is asked who may send: its author has not said it. */
+const asksForSender = (props: Schemas["ConfigurableProp"][]): boolean =>
+  httpOf(props) !== undefined && authorVerify(props) === undefined;
 
 /** The presets of the server's release; none where they are not needed. */
 export const usePresets = (isNeeded = true) =>
@@ -145,6 +147,23 @@ export function useVerifyForm(edits: Edits<never>, { verify, author, presets }: 
 }
 
 export type VerifyForm = ReturnType<typeof useVerifyForm>;
+
+/** The form of who may send to a new source with these props; `presets` is undefined where that is not asked, or not yet. */
+export function useNewSender(props: Schemas["ConfigurableProp"][]) {
+  const isAsked = asksForSender(props);
+  const presets = usePresets(isAsked);
+  const form = useVerifyForm(
+    useEdits(null, () => verifyFields(null)),
+    { verify: null, author: undefined, presets: presets.data ?? [] },
+  );
+  return {
+    form,
+    presets: isAsked ? presets.data : undefined,
+    respondsItself: respondsItself(props),
+    /** What a request says of it; nothing if anybody may send. */
+    settings: () => (isAsked ? form.settings() : null),
+  };
+}
 
 /** Returns what a request says of the secrets: one that is set is named by its place (docs/verify.md#settings). */
 function secretsOf({ text, isBeside, dropsOlder }: SecretEdits, given: number, isOtherProvider: boolean) {

@@ -2,10 +2,9 @@ import { useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { headwater, type Schemas } from "../api/client";
 import { askComponent } from "../api/configure";
-import { useEdits } from "../api/edits";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
-import { asksForSender, usePresets, useVerifyForm, verifyFields } from "../api/verification";
+import { useNewSender } from "../api/verification";
 import { to } from "../lib/address";
 import { Button, Card, Copyable, Page } from "../ui/basics";
 import { Form, TextField } from "../ui/form";
@@ -17,7 +16,7 @@ import type { KeyLink } from "./prop-fields";
 import { propFaults } from "./prop-form";
 import { SilentCheck } from "./silent-check";
 import { Outcome } from "./try-run";
-import { hasVerifyField, VerifyFields } from "./verify-fields";
+import { hasVerifyField, NewSender } from "./verify-fields";
 
 type Component = Schemas["Component"];
 
@@ -61,12 +60,8 @@ export function DeployForm({ component, hasSample = false, keyLink = null }: Dep
   const asker = useMemo(() => askComponent(component.id), [component.id]);
   const form = useComponentForm(component, asker, useNewValues());
   const isAction = component.type === "action";
-  const isAsked = !isAction && asksForSender(component.configurable_props);
-  const presets = usePresets(isAsked);
-  const sender = useVerifyForm(
-    useEdits(null, () => verifyFields(null)),
-    { verify: null, author: undefined, presets: presets.data ?? [] },
-  );
+  // An action has no interface that a request could come to.
+  const sender = useNewSender(component.configurable_props);
   const [tried, setTried] = useState<Schemas["TriedCode"] | null>(null);
   const faults = propFaults(fault);
   const test = () =>
@@ -111,9 +106,7 @@ export function DeployForm({ component, hasSample = false, keyLink = null }: Dep
           hint="By default from the component's."
         />
         <ComponentFields component={component} form={form} keyLink={keyLink} faults={faults} />
-        {isAsked && presets.data && (
-          <VerifyFields form={sender} presets={presets.data} fault={fault} faultOf={faultOf} />
-        )}
+        <NewSender sender={sender} fault={fault} faultOf={faultOf} />
         {!isAction && <SilentCheck isSilent={isSilent} onChange={setSilent} />}
         <div class="row end">
           {hasSample && (

@@ -4,6 +4,7 @@ import { codeOf } from "../api/code";
 import { askCode, given, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
+import { useNewSender } from "../api/verification";
 import { to, useFilters } from "../lib/address";
 import { Button, Page } from "../ui/basics";
 import { Dock, Pane } from "../ui/dock";
@@ -18,6 +19,7 @@ import { hasField, PropForm, propFaults } from "./prop-form";
 import { SilentCheck } from "./silent-check";
 import { Editor } from "./source-code";
 import { ResultPane, TryPane, useRunFault, useTrial } from "./try-run";
+import { hasVerifyField, NewSender } from "./verify-fields";
 
 const TIMER_CODE = `export default {
   name: "Heartbeat",
@@ -69,11 +71,13 @@ export function NewSource() {
   useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
   const deploy = () =>
     send(async () => {
+      const verify = sender.settings();
       const source = await inAccount().sources.create({
         component_code: code,
         configured_props: known(given(values), component?.additional_props ? made.props : null),
         ...(made.id && { dynamic_props_id: made.id }),
         ...(name && { name }),
+        ...(verify && { verify }),
         ...(isSilent && { emit_on_deploy: false }),
       });
       toast("Deployed.", "good");
@@ -81,6 +85,7 @@ export function NewSource() {
     });
   const asker = useMemo(() => askCode(code), [code]);
   const component = described?.component;
+  const sender = useNewSender(component?.configurable_props ?? []);
   const made = useMadeProps(
     component?.configurable_props ?? [],
     values,
@@ -134,7 +139,10 @@ export function NewSource() {
               faults={runFaults}
             />
             <About described={described}>
-              <FormFault fault={fault} isShown={path => path === "name" || hasField(made.props, path)} />
+              <FormFault
+                fault={fault}
+                isShown={path => path === "name" || hasField(made.props, path) || hasVerifyField(path)}
+              />
             </About>
           </>
         }
@@ -161,6 +169,7 @@ export function NewSource() {
               />
             )}
             {component?.additional_props && <MadeState made={made} />}
+            <NewSender sender={sender} fault={fault} faultOf={faultOf} />
             <SilentCheck isSilent={isSilent} onChange={setSilent} />
           </div>
         </Pane>

@@ -1,5 +1,12 @@
 import { useState } from "preact/hooks";
-import { OWN_RULE, type Preset, secretFault, type Verify, type VerifyForm } from "../api/verification";
+import {
+  OWN_RULE,
+  type Preset,
+  secretFault,
+  type useNewSender,
+  type Verify,
+  type VerifyForm,
+} from "../api/verification";
 import { counted, sentence } from "../lib/format";
 import { Badge } from "../ui/basics";
 import { Check, FixedField, Select, TextField } from "../ui/form";
@@ -39,10 +46,33 @@ export interface VerifyFieldsProps {
   presets: Preset[];
   fault: unknown;
   faultOf: FaultOf;
+  /** Who may send while no provider is chosen. */
+  anybody?: string;
 }
 
+interface NewSenderProps extends Pick<VerifyFieldsProps, "fault" | "faultOf"> {
+  sender: ReturnType<typeof useNewSender>;
+}
+
+/** The fields of who may send to a new source; nothing for one that is not asked. */
+export const NewSender = ({ sender: { presets, form, respondsItself }, ...faults }: NewSenderProps) =>
+  presets ? (
+    <VerifyFields
+      form={form}
+      presets={presets}
+      {...faults}
+      {...(respondsItself && { anybody: "The component decides, or anybody" })}
+    />
+  ) : null;
+
 /** The fields of how requests are verified, those first that everybody needs. */
-export function VerifyFields({ form, presets, fault, faultOf }: VerifyFieldsProps) {
+export function VerifyFields({
+  form,
+  presets,
+  fault,
+  faultOf,
+  anybody = "Anybody who knows the address",
+}: VerifyFieldsProps) {
   const { values, set, preset, isAuthors } = form;
   const isVerified = values.provider !== "";
   return (
@@ -59,7 +89,7 @@ export function VerifyFields({ form, presets, fault, faultOf }: VerifyFieldsProp
           ]}
           onChange={form.choose}
           fault={faultOf("verify.preset")}
-          placeholder="Anybody who knows the address"
+          placeholder={anybody}
           hint={hintOf(preset, isVerified)}
         />
       )}

@@ -137,6 +137,35 @@ describe("the gallery of the dashboard", () => {
     await small.close();
   });
 
+  it("asks who may send to code that responds by itself, where it is deployed and where it is written", async () => {
+    const { page } = tab;
+    const component_code = `export default { name: "Responds", version: "1", props: { http: { type: "$.interface.http", customResponse: true } },
+      run() { this.http.respond({ status: 200, body: "ok" }); } };`;
+    const { id } = await api.expect(201, "POST", "/components", { body: { component_code } });
+    const chooseAndDeploy = async () => {
+      await page.getByLabel("Provider", { exact: true }).fill("slack");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Secret", { exact: true }).fill("a signing secret");
+      await page.getByRole("button", { name: "Deploy", exact: true }).click();
+      await page.waitForURL(/\/sources\/dc_/);
+      const { verify } = await api.expect(
+        200,
+        "GET",
+        `/sources/${new URL(page.url()).pathname.split("/").at(-1)}`,
+      );
+      expect(verify).to.include({ preset: "slack", secrets: 1 });
+    };
+    await tab.open(`/components/${id}/deploy`);
+    const provider = page.getByLabel("Provider", { exact: true });
+    expect(await provider.getAttribute("placeholder")).to.equal("The component decides, or anybody");
+    await chooseAndDeploy();
+    await tab.open("/sources/new");
+    await provider.waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "new-source-provider");
+    await chooseAndDeploy();
+  });
+
   it("finds cards by what they do, by category and by what they need", async () => {
     const { page } = tab;
     const cards = page.getByRole("main").getByRole("listitem").getByRole("heading");
