@@ -50,7 +50,7 @@ function isMeant({ when: { method, at, equals } }: Challenge, values: RequestVal
 }
 
 function responseOf(
-  { respond: { headers = {}, ...respond } }: Challenge,
+  { when, respond: { headers = {}, ...respond } }: Challenge,
   filled: (text: string) => string | null,
 ): ChallengeResponse | null {
   const sent = Object.entries(headers).map(([name, text]) => [name, filled(text)] as const);
@@ -58,7 +58,8 @@ function responseOf(
   if (sent.some(([, value]) => value === null || !/^[\x20-\x7e]*$/.test(value))) return null;
   const response = contentOf(respond, filled);
   if (!response || sent.length === 0) return response;
-  return { ...response, headers: { allow: "POST", ...(Object.fromEntries(sent) as Record<string, string>) } };
+  const allowed = when.method === "OPTIONS" && { allow: "POST" };
+  return { ...response, headers: { ...allowed, ...(Object.fromEntries(sent) as Record<string, string>) } };
 }
 
 function contentOf(

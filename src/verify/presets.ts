@@ -49,8 +49,7 @@ const DISCORD: VerifyRule = {
 
 /**
  * How providers sign, as data: a change of one is a change of its version. Names never change, because sources are stored with
- * them. Left out are schemes that need more than a setting: certificates by URL (Amazon SNS, PayPal), keys by URL (Google, Plaid),
- * and secrets that come with the first request (Asana).
+ * them. Left out are schemes that need more than a setting: certificates by URL (Amazon SNS, PayPal), and keys by URL (Google, Plaid).
  */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   "standard-webhooks": run("Standard Webhooks", WHSEC, standardWebhooks("webhook", "svix")),
@@ -93,6 +92,20 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     listed("stripe-signature", {
       ...{ time: "t", key: "v1", signs: ["{{timestamp}}.{{body}}"], tolerance: 300, id: ["{{body.id}}"] },
     }),
+  ),
+  asana: read(
+    "Asana",
+    "the X-Hook-Secret of the response by which Asana made the webhook",
+    bodyHmac("x-hook-signature", {
+      challenges: [
+        {
+          when: { method: "POST", at: header("x-hook-secret") },
+          verified: false,
+          respond: { headers: { "x-hook-secret": header("x-hook-secret") } },
+        },
+      ],
+    }),
+    "Asana sends it to the address, too, which sends it back; only who made the webhook can say which is right.",
   ),
   calendly: read(
     "Calendly",

@@ -74,8 +74,9 @@ const Challenge = Closed({
         {
           "webhook-allowed-origin": Type.Optional(Text("A text with templates.")),
           "webhook-allowed-rate": Type.Optional(Text("A text with templates.")),
+          "x-hook-secret": Type.Optional(Text("A text with templates.")),
         },
-        { description: "By which a sender is allowed to send (CloudEvents)." },
+        { description: "By which a sender is allowed to send: those of CloudEvents, and Asana's." },
       ),
     ),
   }),

@@ -28,6 +28,18 @@ const OF_HOOK = `export default { name: "Of a hook", version: "0.0.1",
     this.http.setSecret("s3cr3t");
   } },
   run(event) { this.$emit({ verified: event.verified }); } };`;
+/** Of a vendor that calls the address while it makes the webhook. */
+const OF_ASANA = `export default { name: "Of Asana", version: "0.0.1",
+  props: {
+    http: { type: "$.interface.http", verify: { preset: "asana", secret: { from: "hook" } } },
+    service: "string",
+  },
+  hooks: { async activate() {
+    const response = await fetch(this.service, { method: "POST", body: this.http.endpoint });
+    if (response.status !== 201) throw new Error("not confirmed");
+    this.http.setSecret((await response.json())["X-Hook-Secret"]);
+  } },
+  run(event) { this.$emit({ verified: event.verified }); } };`;
 const JSON_TYPE = { "content-type": "application/json" };
 
 const endpointOf = (source: SourceView) => source.configured_props.http?.endpoint_url ?? "";
@@ -155,6 +167,34 @@ describe("a request for a source that verifies", () => {
     } finally {
       receiver.release();
       await receiver.close();
+    }
+  });
+
+  it("may be sent while the vendor makes the webhook, and give back the secret that the vendor then says", async () => {
+    const secret = "b537207f20cbfa02357cf448134da559";
+    // As developers.asana.com/reference/createwebhook has it: the address is called before the response.
+    const asana = await startReceiver(async ({ raw }) => {
+      const { status, headers } = await send(raw, { headers: { "x-hook-secret": secret }, body: [""] });
+      const isConfirmed = status === 200 && headers["x-hook-secret"] === secret;
+      if (!isConfirmed) return { status: 400, body: JSON.stringify({ errors: [] }) };
+      return { status: 201, body: JSON.stringify({ data: { gid: "43214" }, "X-Hook-Secret": secret }) };
+    });
+    try {
+      const source = await deploy(undefined, OF_ASANA, { service: asana.url });
+      const body = '{"events":[{"action":"added"}]}';
+      const signed = (by: string) => ({
+        headers: { ...JSON_TYPE, "x-hook-signature": createHmac("sha256", by).update(body).digest("hex") },
+        body: [body],
+      });
+      const response = await send(endpointOf(source), signed(secret));
+      expect((await emitted(source, response.text)).verified).to.include({ preset: "asana" });
+      const again = { headers: { "x-hook-secret": "of a stranger" }, body: [""] };
+      expect((await send(endpointOf(source), again)).headers).to.include({
+        "x-hook-secret": "of a stranger",
+      });
+      expect((await send(endpointOf(source), signed("of a stranger"))).status).to.equal(401);
+    } finally {
+      await asana.close();
     }
   });
 

@@ -66,6 +66,22 @@ describe("a challenge", () => {
     expect(unsigned("trello", { method: "HEAD" }).outcome).to.equal("challenge");
   });
 
+  it("of Asana is sent back in its header, and is no secret by which anything is verified", () => {
+    const headers = { "x-hook-secret": ["b537207f20cb"] };
+    const response = { status: 200, type: null, headers: { "x-hook-secret": "b537207f20cb" }, body: "" };
+    expect(unsigned("asana", { method: "POST", headers })).to.deep.equal({ outcome: "challenge", response });
+    for (const wrong of [["a", "b"], ["a\nb"], ["a".repeat(LIMITS.challengeChars.value + 1)]]) {
+      const sent = { method: "POST", headers: { "x-hook-secret": wrong } };
+      expect(unsigned("asana", sent)).to.deep.equal({ outcome: "rejected", reason: "no-secret" });
+    }
+    const body = Buffer.from("{}");
+    const signature = createHmac("sha256", "b537207f20cb").update(body).digest("hex");
+    const forged = { method: "POST", body, headers: { "x-hook-signature": [signature] } };
+    expect(unsigned("asana", forged)).to.include({ reason: "no-secret" });
+    expect(unsigned("asana", forged, ["another"])).to.include({ reason: "mismatch" });
+    expect(unsigned("asana", forged, ["b537207f20cb"])).to.include({ outcome: "verified" });
+  });
+
   it("of CloudEvents allows to send, by OPTIONS alone, in headers that can be sent", () => {
     const headers = {
       "webhook-request-origin": ["eventemitter.example.com"],

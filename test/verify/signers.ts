@@ -147,6 +147,7 @@ export const SIGNERS: Record<string, Signer> = {
   quickbooks: plain("intuit-signature", { encoding: "base64" }),
   line: plain("x-line-signature", { encoding: "base64" }),
   typeform: plain("typeform-signature", { prefix: "sha256=", encoding: "base64" }),
+  asana: plain("x-hook-signature"),
   sentry: plain("sentry-hook-signature"),
   "lemon-squeezy": plain("x-signature"),
   razorpay: plain("x-razorpay-signature"),
