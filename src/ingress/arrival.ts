@@ -19,10 +19,11 @@ import type { SignedRequest } from "../verify/request-values.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import type { RejectionNotes } from "./rejections.ts";
 import { type IngressResponse, MAX_BODY_BYTES } from "./response.ts";
+import type { Senders } from "./senders.ts";
 import type { Admission, Admitted } from "./verification.ts";
 
-/** Decides about a request by its raw bytes. */
-export type Gate = (request: SignedRequest) => Admission;
+/** Decides about a request by its raw bytes; at once, unless its sender must be asked for a key. */
+export type Gate = (request: SignedRequest) => Admission | Promise<Admission>;
 
 /** A request at an endpoint, and what it uses of this process. */
 export interface Arrival {
@@ -32,6 +33,7 @@ export interface Arrival {
   enqueue: Enqueue;
   shares: IngressShares;
   notes: RejectionNotes;
+  senders: Senders;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function withEvent(
       },
     });
     const raw = rawRequest(platform, arrival, body);
-    const admission = gate?.(signedRequest(platform, ctx, body)) ?? null;
+    const admission = (await gate?.(signedRequest(platform, ctx, body))) ?? null;
     if (admission?.outcome === "responded") return admission.response;
     await shares.handleBody(account, body.length, async () => accept(await httpEvent(raw), admission));
     return null;

@@ -9,7 +9,7 @@ import { hopsOfRequest } from "../lib/hops.ts";
 import { INGRESS_PREFIX } from "../lib/hosts.ts";
 import { isToken, newId } from "../lib/ids.ts";
 import type { Source } from "../models/source.ts";
-import type { Awaited, Stores, Working } from "../platform.ts";
+import type { Awaited, Outbound, Stores, Working } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
 import { currentSourcesOf, endpointUrl, isBeingSetUp } from "../sources/source.ts";
 import { hasArrived, noteArrived } from "../store/limits/arrived-ids.ts";
@@ -25,6 +25,7 @@ import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { optionsResponse } from "./options.ts";
 import { RejectionNotes } from "./rejections.ts";
 import { accepted, CORS, fromComponent, type IngressResponse, repeated } from "./response.ts";
+import { Senders } from "./senders.ts";
 import { type Admitted, verificationOf, withSender } from "./verification.ts";
 
 /**
@@ -32,13 +33,14 @@ import { type Admitted, verificationOf, withSender } from "./verification.ts";
  * and appends a run to the run queue of the source. It responds at once, or waits for the component if its code may
  * respond (docs/component-api.md#events-given-to-run).
  */
-export function ingress(platform: Working & Awaited): Middleware {
+export function ingress(platform: Working & Awaited & Outbound): Middleware {
   const limit = ingressLimit(platform);
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
   const checkQuota = openQuotaGate(platform);
   const shares = new IngressShares();
   const notes = new RejectionNotes(platform);
+  const senders = new Senders(platform);
   return async (ctx, next) => {
     if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
@@ -62,7 +64,7 @@ export function ingress(platform: Working & Awaited): Middleware {
     }
     await requestTurns.next(account);
     shares.requests.hold(account, 1);
-    const arrival: Arrival = { ctx, path: rest || "/", enqueue, shares, notes };
+    const arrival: Arrival = { ctx, path: rest || "/", enqueue, shares, notes, senders };
     try {
       if (source) await handle(platform, { ...arrival, source });
       else if (connection) send(ctx, await acceptAppEvent(platform, arrival, connection));

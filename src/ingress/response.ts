@@ -64,6 +64,18 @@ export function beingSetUp(): IngressResponse {
   return { ...response, headers: { ...response.headers, "retry-after": "5" } };
 }
 
+/** Returns the response to a request that can't be verified until the key of its sender can be fetched: it is to come again. */
+export function lacksKey(): IngressResponse {
+  const response = rejected(503, "the request can't be verified now");
+  return { ...response, headers: { ...response.headers, "retry-after": "30" } };
+}
+
+/** Returns the response to a request by which a service asked to confirm what it will send, and was told so. */
+export const confirmed = (): IngressResponse => plainText("");
+
+/** Returns the response to one that could not be told so: it is to ask again. */
+export const notConfirmed = (): IngressResponse => rejected(503, "the subscription could not be confirmed");
+
 /** Returns an error response in the shape of the API's errors (docs/design.md#errors). */
 export const rejected = (status: number, detail: string): IngressResponse =>
   json(status, "application/problem+json", { type: "about:blank", status, detail, error: detail });

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { AppRules } from "../connections/app-events.ts";
 import { verifyOfConnection } from "../connections/verify.ts";
 import { openPer } from "../lib/lazy.ts";
@@ -8,11 +9,11 @@ import { verifyOf } from "../sources/verify.ts";
 import type { EffectiveVerify } from "../verify/effective.ts";
 import type { RejectReason } from "../verify/reasons.ts";
 import { requestId } from "../verify/request-id.ts";
-import type { SignedRequest } from "../verify/request-values.ts";
+import type { RequestValues } from "../verify/request-values.ts";
 import { openVerification, type RuleChoice } from "../verify/settings.ts";
-import { type Verification, verifyRequest } from "../verify/verify-request.ts";
+import { type Verification, verifyValues } from "../verify/verify-request.ts";
 import type { HttpEvent } from "./http-event.ts";
-import { challengeResponse, type IngressResponse, rejected } from "./response.ts";
+import { challengeResponse, type IngressResponse, lacksKey, rejected } from "./response.ts";
 
 /** What a component is told of the sender of a request (docs/component-api.md#events-given-to-run). */
 export interface VerifiedSender {
@@ -94,19 +95,33 @@ export type Admission =
   | Admitted
   | { outcome: "responded"; response: IngressResponse; rejection: RejectReason | null };
 
+/** A verified request for whose sender an address is to be requested, before anything else is sent. */
+interface Confirming {
+  outcome: "confirming";
+  url: string;
+}
+
 /** Decides about a request by its raw bytes: `rejection` says what was wrong with it, also if it is only reported. */
-export function admit(verification: Verifying, request: SignedRequest, nowMs: number): Admission {
-  const verdict = verifyRequest(verification, request, nowMs);
+export function admit(
+  verification: Verifying,
+  values: RequestValues,
+  nowMs: number,
+  published: KeyObject | null,
+): Admission | Confirming {
+  const verdict = verifyValues(verification, values, nowMs, published);
   if (verdict.outcome === "verified") return { outcome: "admitted", atMs: verdict.atMs, rejection: null };
+  if (verdict.outcome === "confirmation") return { outcome: "confirming", url: verdict.url };
   if (verdict.outcome === "challenge") {
     return { outcome: "responded", response: challengeResponse(verdict.response), rejection: null };
   }
   const { reason } = verdict;
   if (verification.isReporting) return { outcome: "admitted", atMs: null, rejection: reason };
-  // Senders are not told why: a forger would learn what is left to guess.
-  const response = rejected(verification.rejectWith, "the request is not verified");
-  return { outcome: "responded", response, rejection: reason };
+  return { outcome: "responded", response: rejectionOf(verification, reason), rejection: reason };
 }
+
+/** Senders are not told why: a forger would learn what is left to guess. */
+const rejectionOf = ({ rejectWith }: Verifying, reason: RejectReason): IngressResponse =>
+  reason === "no-key" ? lacksKey() : rejected(rejectWith, "the request is not verified");
 
 /** Returns the event with what a component is told of its sender: null if it is let through only because it is reported. */
 export function withSender(

@@ -1,6 +1,6 @@
 import { LIMITS } from "../limits/catalogue.ts";
+import { hmacOf } from "./comparisons.ts";
 import type { Key } from "./keys.ts";
-import { hmacOf } from "./proofs.ts";
 import { DOUBLED, partsOf, type RequestValues } from "./request-values.ts";
 import type { Challenge, VerifyRule } from "./schema.ts";
 

@@ -2,6 +2,7 @@ import { type AppError, invalidFields } from "../lib/errors.ts";
 import { encodingsOf, readKey } from "./keys.ts";
 import { partsOf, type Root } from "./request-values.ts";
 import type { Challenge, VerifyRule } from "./schema.ts";
+import { isKeySetUrl, isOfToken } from "./tokens.ts";
 
 /** What is wrong with a rule that has its schema: the path below it, and a message. */
 export interface RuleFault {
@@ -28,7 +29,7 @@ const WHOLE = new Set<string>(["url", "method", "form", "timestamp", "id"]);
 export function ruleFaults(rule: VerifyRule): RuleFault[] {
   const { signature, signs = [], timestamp, body_hash, id = [], challenges = [] } = rule;
   const fromSignature: Root[] = signature.items === undefined ? OF_REQUEST : [...OF_REQUEST, "signature"];
-  const ofToken: Root[] = rule.scheme === "jwt" ? ["claims"] : OF_REQUEST;
+  const ofToken: Root[] = isOfToken(rule) ? ["claims"] : OF_REQUEST;
   return [
     ...faultsOfScheme(rule),
     ...placeFaults("signature.at", signature.at, OF_REQUEST),
@@ -43,8 +44,9 @@ export function ruleFaults(rule: VerifyRule): RuleFault[] {
 }
 
 function faultsOfScheme(rule: VerifyRule): RuleFault[] {
-  const { scheme, algorithm, signs, signature, key } = rule;
+  const { scheme, algorithm, signs, signature, key, jwks } = rule;
   const signsContent = scheme === "hmac" || scheme === "signature";
+  const hasTime = signsContent || scheme === "sns";
   const isText = signature.encoding === "text";
   const encodings = encodingsOf(rule);
   const isRaw = key?.encoding.startsWith("raw-") ?? false;
@@ -53,8 +55,16 @@ function faultsOfScheme(rule: VerifyRule): RuleFault[] {
     ...fault("signs", !signsContent && signs !== undefined, `is not for ${scheme}`),
     ...fault("algorithm", scheme === "signature" && algorithm === undefined, "is required for signature"),
     ...fault("signature.encoding", signsContent && isText, "must be hex or base64"),
-    ...fault("signature.encoding", scheme === "jwt" && !isText, "must be text for jwt"),
-    ...fault("timestamp", !signsContent && rule.timestamp !== undefined, `is not for ${scheme}`),
+    ...fault("signature.encoding", isOfToken(rule) && !isText, `must be text for ${scheme}`),
+    ...fault(
+      "signature.encoding",
+      scheme === "sns" && signature.encoding !== "base64",
+      "must be base64 for sns",
+    ),
+    ...fault("timestamp", !hasTime && rule.timestamp !== undefined, `is not for ${scheme}`),
+    ...fault("jwks", scheme === "jwks" && jwks === undefined, "is required for jwks"),
+    ...fault("jwks", scheme !== "jwks" && jwks !== undefined, `is not for ${scheme}`),
+    ...fault("jwks.url", jwks !== undefined && !isKeySetUrl(jwks.url), "must be an address with https"),
     ...fault(
       "key.encoding",
       key !== undefined && !encodings.includes(key.encoding),

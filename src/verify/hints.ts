@@ -3,6 +3,9 @@ import type { VerifyRule } from "./schema.ts";
 import { chosenRule, openVerification, type RuleChoice } from "./settings.ts";
 import { verifyRequest } from "./verify-request.ts";
 
+const isByPublicKey = ({ scheme }: VerifyRule): boolean =>
+  scheme === "signature" || scheme === "jwks" || scheme === "sns";
+
 /** Another way to read a secret or a rule, which people often mean. */
 interface Variant {
   hint: string;
@@ -42,7 +45,7 @@ export function hintFor(
   nowMs: number,
 ): string | null {
   const rule = chosenRule(choice);
-  if (!rule || rule.scheme === "signature") return null;
+  if (!rule || isByPublicKey(rule)) return null;
   for (const { hint, rule: changeRule = same, secret: changeSecret = same } of VARIANTS) {
     if (rule.scheme === "token" && changeRule !== same) continue;
     const changed = openVerification({ rule: changeRule(rule) }, secrets.map(changeSecret));

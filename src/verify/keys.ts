@@ -19,15 +19,21 @@ const ENCODINGS: Record<VerifyRule["scheme"], readonly [Encoding, ...Encoding[]]
   hmac: ["utf8", "base64", "hex"],
   jwt: ["utf8", "base64", "hex"],
   token: ["utf8"],
+  jwks: ["utf8"],
+  sns: ["utf8"],
   signature: ["pem", "spki-base64", "raw-hex", "raw-base64"],
 };
 
 export const encodingsOf = ({ scheme }: Pick<VerifyRule, "scheme">): readonly Encoding[] => ENCODINGS[scheme];
 
+/** Of a topic of Amazon SNS, which its messages must be of: anybody may send those of a topic of their own. */
+const TOPIC = /^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,30}:\d{12}:[\w.-]{1,260}$/;
+
 /** Returns the key that a secret is; null if it is not one of the rule's encoding and algorithm. */
 export function readKey(rule: Pick<VerifyRule, "scheme" | "key" | "algorithm">, secret: string): Key | null {
   const { encoding = ENCODINGS[rule.scheme][0], strip = "" } = rule.key ?? {};
   const text = strip !== "" && secret.startsWith(strip) ? secret.slice(strip.length) : secret;
+  if (rule.scheme === "sns") return TOPIC.test(text) ? { secret: Buffer.from(text) } : null;
   if (rule.scheme !== "signature") {
     const bytes = decodeStrictly(text, encoding === "base64" || encoding === "hex" ? encoding : "text");
     return bytes && bytes.length > 0 ? { secret: bytes } : null;

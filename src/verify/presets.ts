@@ -49,7 +49,8 @@ const DISCORD: VerifyRule = {
 
 /**
  * How providers sign, as data: a change of one is a change of its version. Names never change, because sources are stored with
- * them. Left out are schemes that need more than a setting: certificates by URL (Amazon SNS, PayPal), and keys by URL (Google, Plaid).
+ * them. Left out are schemes that need more than a setting: certificates by URL (PayPal), and keys that only who has an account may
+ * ask for (Plaid).
  */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   "standard-webhooks": run("Standard Webhooks", WHSEC, standardWebhooks("webhook", "svix")),
@@ -344,6 +345,31 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     claims: { iss: "netlify" },
     body_hash: { at: ["{{claims.sha256}}"], encoding: "hex" },
   }),
+
+  "google-pubsub": run(
+    "Google Pub/Sub push",
+    "the e-mail address of the push subscription's service account",
+    {
+      scheme: "jwks",
+      signature: { at: [header("authorization")], prefix: "Bearer ", encoding: "text" },
+      jwks: { url: "https://www.googleapis.com/oauth2/v3/certs", secret_claim: "email" },
+      claims: { iss: "https://accounts.google.com", email_verified: "true", aud: "{{url}}" },
+      id: ["{{body.message.messageId}}"],
+    },
+    "The audience of the subscription must be the address, as it is unless another is given. The body is not signed.",
+  ),
+  "amazon-sns": run(
+    "Amazon SNS",
+    "the topic's ARN",
+    {
+      scheme: "sns",
+      signature: { at: ["{{body.Signature}}"], encoding: "base64" },
+      // SNS tries for at most an hour.
+      timestamp: { at: ["{{body.Timestamp}}"], unit: "iso", tolerance: 3900 },
+      id: ["{{body.MessageId}}"],
+    },
+    "The subscription is confirmed by itself. Raw message delivery is not signed: leave it off.",
+  ),
 
   telegram: read(
     "Telegram bot",

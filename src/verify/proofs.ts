@@ -1,49 +1,54 @@
-import { createHash, createHmac, timingSafeEqual, verify } from "node:crypto";
-import { isSameSecret } from "../lib/ids.ts";
+import { createHash, type KeyObject, verify } from "node:crypto";
+import { findKey, hmacOf, isSameBytes, isSecret, type Piece, type Proof } from "./comparisons.ts";
 import { decodeStrictly, type Key } from "./keys.ts";
 import type { RejectReason } from "./reasons.ts";
 import { DOUBLED, partsOf, type RequestValues } from "./request-values.ts";
 import type { VerifyRule } from "./schema.ts";
 import { readSignatures } from "./signatures.ts";
+import { proveMessage } from "./sns.ts";
+import { isOfToken, proveToken, readToken } from "./tokens.ts";
 
-/** Which key signed a request, or why none did. */
-export type Proof = { key: Key } | { reason: RejectReason };
-
-const MISMATCH = { reason: "mismatch" } as const;
-
-/** Compares what a request proves with each key; nothing of it is trusted before. */
-export function prove(rule: VerifyRule, keys: readonly Key[], values: RequestValues): Proof {
+/**
+ * Compares what a request proves with each key; nothing of it is trusted before. `published` is the public key that it names, null if
+ * there is none.
+ */
+export function prove(
+  rule: VerifyRule,
+  keys: readonly Key[],
+  values: RequestValues,
+  published: KeyObject | null,
+): Proof {
+  if (rule.scheme === "sns") return proveMessage(rule, keys, values, published);
   const signatures = readSignatures(rule, values);
   if ("reason" in signatures) return signatures;
   const { encoding } = rule.signature;
   const given = signatures.given.map(text => decodeStrictly(text, encoding)).filter(bytes => bytes !== null);
   if (given.length === 0) return { reason: "malformed" };
   if (rule.scheme === "token") return findKey(keys, key => given.some(one => isSecret(one, key)));
-  if (rule.scheme === "jwt") return proveToken(rule, keys, given, values);
+  if (isOfToken(rule)) {
+    const token = given.length === 1 ? readToken(String(given[0])) : null;
+    if (!token) return { reason: "malformed" };
+    const proof = proveToken(rule, keys, token, published);
+    if ("reason" in proof) return proof;
+    values.claims = token.claims;
+    return withBodyHash(rule, values, proof);
+  }
   return proveContent(rule, keys, given, values);
 }
-
-const findKey = (keys: readonly Key[], fits: (key: Key) => boolean): Proof => {
-  const key = keys.find(fits);
-  return key ? { key } : MISMATCH;
-};
-
-const isSecret = (given: Buffer, key: Key): boolean =>
-  "secret" in key && isSameSecret(given.toString("latin1"), key.secret.toString("latin1"));
-
-const isSameBytes = (given: Buffer, expected: Buffer): boolean =>
-  given.length === expected.length && timingSafeEqual(given, expected);
 
 function proveContent(rule: VerifyRule, keys: readonly Key[], given: Buffer[], values: RequestValues): Proof {
   for (const url of urlsOf(rule, values)) {
     const content = contentOf(rule, values, url);
     if ("reason" in content) return content;
     const key = keys.find(one => given.some(signature => isSigned(rule, one, content.pieces, signature)));
-    if (!key) continue;
-    const fault = bodyHashFault(rule, values);
-    return fault ? { reason: fault } : { key };
+    if (key) return withBodyHash(rule, values, { key });
   }
-  return MISMATCH;
+  return { reason: "mismatch" };
+}
+
+function withBodyHash(rule: VerifyRule, values: RequestValues, proof: Proof): Proof {
+  const fault = bodyHashFault(rule, values);
+  return fault ? { reason: fault } : proof;
 }
 
 function isSigned(
@@ -61,18 +66,13 @@ function isSigned(
   return isSameBytes(signature, hmacOf(key.secret, pieces, digest));
 }
 
-export type Piece = string | Buffer;
-
-/** Returns the HMAC of these pieces one after the other, none of which is copied. */
-export function hmacOf(key: Buffer, pieces: readonly Piece[], digest: string): Buffer {
-  const hmac = createHmac(digest, key);
-  for (const piece of pieces) hmac.update(piece);
-  return hmac.digest();
-}
-
 /** Returns the addresses that a sender may have signed: one was perhaps registered with a slash at the end of its path, or without. */
 function urlsOf({ signs = [] }: VerifyRule, { request: { url } }: RequestValues): string[] {
-  if (!signs.some(part => part.includes("{{url}}"))) return [url];
+  return signs.some(part => part.includes("{{url}}")) ? addressesOf(url) : [url];
+}
+
+/** Returns an address, and the same with a slash at the end of its path, or without. */
+export function addressesOf(url: string): string[] {
   const at = url.includes("?") ? url.indexOf("?") : url.length;
   const [path, query] = [url.slice(0, at), url.slice(at)];
   return [url, (path.endsWith("/") ? path.slice(0, -1) : `${path}/`) + query];
@@ -127,29 +127,4 @@ function bodyHashFault(rule: VerifyRule, values: RequestValues): RejectReason | 
   if (given === undefined) return isSignedItself ? null : "missing";
   const hash = decodeStrictly(given, rule.body_hash.encoding);
   return hash && isSameBytes(hash, createHash("sha256").update(body).digest()) ? null : "body-hash";
-}
-
-/** Checks a JSON Web Token: HS256 whatever its head says, which must say the same. */
-function proveToken(rule: VerifyRule, keys: readonly Key[], given: Buffer[], values: RequestValues): Proof {
-  const [head = "", claims = "", signature = "", ...others] = String(given[0]).split(".");
-  const bytes = Buffer.from(signature, "base64url");
-  const isToken = given.length === 1 && others.length === 0 && bytes.toString("base64url") === signature;
-  if (!isToken) return { reason: "malformed" };
-  const proof = findKey(
-    keys,
-    key => "secret" in key && isSameBytes(bytes, hmacOf(key.secret, [`${head}.${claims}`], "sha256")),
-  );
-  if ("reason" in proof) return proof;
-  if (parsePart(head).alg !== "HS256") return { reason: "malformed" };
-  values.claims = parsePart(claims);
-  const fault = bodyHashFault(rule, values);
-  return fault ? { reason: fault } : proof;
-}
-
-function parsePart(base64url: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(Buffer.from(base64url, "base64url").toString()));
-  } catch {
-    return {};
-  }
 }

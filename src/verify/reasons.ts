@@ -6,6 +6,8 @@ export const REJECT_REASONS = {
   malformed: "the signature has another prefix, encoding or form",
   missing: "a value that is signed is absent from the request",
   mismatch: "the signature fits none of the secrets",
+  "no-key":
+    "the public key that the request names is not among those that its sender publishes, or they could not be fetched",
   "no-timestamp": "the request has no time, or one of another form",
   stale: "the signature is right, and older than the tolerance",
   early: "the signature is right, and its time is later than now by more than the tolerance",

@@ -1,6 +1,6 @@
 import { valueAt } from "../lib/template-parts.ts";
 import { EMIT_ID_CHARS } from "../limits/emit-limits.ts";
-import { partsOf } from "./request-values.ts";
+import { parseJson, partsOf } from "./request-values.ts";
 import type { VerifyRule } from "./schema.ts";
 
 /** A request that has been parsed. */
@@ -18,7 +18,9 @@ export function requestId(
   for (const place of id) {
     const [template] = partsOf(place);
     const path = typeof template === "object" ? template.path : null;
-    const value = path && valueAt({ headers, query, body }, path);
+    // Some senders call their JSON a text, as Amazon SNS does.
+    const isText = typeof body === "string" && path?.[0] === "body";
+    const value = path && valueAt({ headers, query, body: isText ? parseJson(body) : body }, path);
     const isId = typeof value === "string" || typeof value === "number";
     if (isId && value !== "") return String(value).length > EMIT_ID_CHARS ? null : String(value);
   }

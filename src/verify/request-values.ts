@@ -55,8 +55,8 @@ export class RequestValues {
     this.request = request;
   }
 
-  /** Notes that the sender is known, who may have its large body parsed. */
-  trust(): void {
+  /** Notes that what was said of the sender allows to parse a body of any size. */
+  mayParseAll(): void {
     this.#mayParse = Number.POSITIVE_INFINITY;
   }
 
@@ -132,7 +132,8 @@ function asText(value: unknown): string | undefined {
   return isScalar ? String(value) : undefined;
 }
 
-function parseJson(body: Buffer): unknown {
+/** Returns what a text has in JSON; undefined for another text. */
+export function parseJson(body: Buffer | string): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {

@@ -86,8 +86,8 @@ const Challenge = Closed({
 export const VerifyRule = Closed(
   {
     scheme: OneOf(
-      ["hmac", "signature", "token", "jwt"],
-      "`hmac` with a shared secret; `signature` with the sender's public key; `token` for the secret itself, such as a password; `jwt` for a token by HS256.",
+      ["hmac", "signature", "token", "jwt", "jwks", "sns"],
+      "`hmac` with a shared secret; `signature` with the sender's public key; `token` for the secret itself, such as a password; `jwt` for a token by HS256; `jwks` for one by the keys that its sender publishes; `sns` for messages of Amazon SNS, whose secrets are the ARNs of topics.",
     ),
     digest: Type.Optional(OneOf(["sha1", "sha256", "sha384", "sha512"], "Of `hmac`: `sha256` by default.")),
     algorithm: Type.Optional(OneOf(["ed25519", "ecdsa-p256"], "Of `signature`.")),
@@ -120,10 +120,22 @@ export const VerifyRule = Closed(
       ),
     ),
     claims: Type.Optional(
-      Type.Record(Type.String(), Short("What the claim must be."), {
+      Type.Record(Type.String(), Text("What the claim must be; `{{url}}` is the address of the request."), {
         maxProperties: MAX_FIELDS,
-        description: "Of `jwt`: what its claims must be, beside `exp` and `nbf`.",
+        description: "Of `jwt` and `jwks`: what its claims must be, beside `exp` and `nbf`.",
       }),
+    ),
+    jwks: Type.Optional(
+      Closed(
+        {
+          url: Text("Where its sender publishes the keys: an address with https."),
+          secret_claim: Short("The claim that must be one of the secrets, such as `email` or `aud`."),
+        },
+        {
+          description:
+            "Of `jwks`: the JSON Web Key Set by which tokens are signed, with RS256, ES256 or EdDSA.",
+        },
+      ),
     ),
     id: Type.Optional(Places("the id of what is reported, which a repeat has again,")),
     challenges: Type.Optional(Type.Array(Challenge, { maxItems: MAX_CHALLENGES })),

@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, sign } from "node:crypto";
+import { hmacOf, type Piece } from "./comparisons.ts";
 import { readKey } from "./keys.ts";
-import { contentOf, hmacOf, type Piece } from "./proofs.ts";
+import { contentOf } from "./proofs.ts";
 import { partsOf, RequestValues } from "./request-values.ts";
 import type { VerifyRule } from "./schema.ts";
 
@@ -23,6 +24,11 @@ export class CantSign extends Error {}
  * key as PEM. Throws CantSign.
  */
 export function signRequest(rule: VerifyRule, secret: string, request: Unsigned, nowMs: number): Unsigned {
+  if (rule.scheme === "sns" || rule.scheme === "jwks") {
+    throw new CantSign(
+      "this preset verifies by keys that the provider alone has, and can't be tried like this",
+    );
+  }
   const draft = new Draft(request);
   const [idPlace = ""] = rule.id ?? [];
   // The id of what is reported is in its body already, unless the signature is about it.

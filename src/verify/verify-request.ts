@@ -1,9 +1,12 @@
+import type { KeyObject } from "node:crypto";
 import { type ChallengeResponse, challengeResponse } from "./challenges.ts";
 import type { Key } from "./keys.ts";
-import { prove } from "./proofs.ts";
+import { addressesOf, prove } from "./proofs.ts";
 import type { RejectReason } from "./reasons.ts";
 import { DOUBLED, RequestValues, type SignedRequest } from "./request-values.ts";
 import type { VerifyRule } from "./schema.ts";
+import { confirmationUrlOf } from "./sns.ts";
+import { hasValue, isOfToken } from "./tokens.ts";
 
 /** A rule with its keys, ready for requests. */
 export interface Verification {
@@ -20,33 +23,50 @@ export type Verdict =
       atMs: number | null;
     }
   | { outcome: "rejected"; reason: RejectReason }
-  | { outcome: "challenge"; response: ChallengeResponse };
+  | { outcome: "challenge"; response: ChallengeResponse }
+  /** It is verified, and says that the sender's service begins to send once this address is requested. */
+  | { outcome: "confirmation"; url: string };
 
 const rejected = (reason: RejectReason): Verdict => ({ outcome: "rejected", reason });
 
 /**
  * Decides about a request by its raw bytes. Nothing of it is kept, and no comparison takes a time that depends on what was expected.
- * What is verified may still be a repeat: `requestId` says of what.
+ * What is verified may still be a repeat: `requestId` says of what. Without the key that `soughtKey` finds in it, a request whose
+ * rule needs one is rejected.
  */
-export function verifyRequest({ rule, keys }: Verification, request: SignedRequest, nowMs: number): Verdict {
-  const values = new RequestValues(request);
+export const verifyRequest = (
+  verification: Verification,
+  request: SignedRequest,
+  nowMs: number,
+  published: KeyObject | null = null,
+): Verdict => verifyValues(verification, new RequestValues(request), nowMs, published);
+
+/** As `verifyRequest`, of a request whose values have been asked for before: none of it is parsed twice. */
+export function verifyValues(
+  { rule, keys }: Verification,
+  values: RequestValues,
+  nowMs: number,
+  published: KeyObject | null,
+): Verdict {
   const unsigned = challengeResponse(rule, values, null);
   if (unsigned) return { outcome: "challenge", response: unsigned };
   if (keys.length === 0) return rejected("no-secret");
-  const proof = prove(rule, keys, values);
+  const proof = prove(rule, keys, values, published);
   if ("reason" in proof) return rejected(proof.reason);
-  values.trust();
+  values.mayParseAll();
   const time = checkTime(rule, values, nowMs);
   if ("reason" in time) return rejected(time.reason);
   const response = challengeResponse(rule, values, proof.key);
-  return response ? { outcome: "challenge", response } : { outcome: "verified", atMs: time.atMs };
+  if (response) return { outcome: "challenge", response };
+  const url = rule.scheme === "sns" ? confirmationUrlOf(values) : null;
+  return url === null ? { outcome: "verified", atMs: time.atMs } : { outcome: "confirmation", url };
 }
 
 type Time = { atMs: number | null } | { reason: RejectReason };
 
 /** After the signature, so that an old request is told apart from a forged one. */
 function checkTime(rule: VerifyRule, values: RequestValues, nowMs: number): Time {
-  if (rule.scheme === "jwt") return checkClaims(rule, values.claims, nowMs);
+  if (isOfToken(rule)) return checkClaims(rule, values, nowMs);
   const { at = [], unit = "s", tolerance } = rule.timestamp ?? {};
   if (tolerance === undefined) return { atMs: null };
   const text = values.first(at);
@@ -71,12 +91,19 @@ const READ_TIME: Record<"s" | "ms" | "iso", (text: string) => number | null> = {
 /** Clocks differ. Seconds. */
 const CLAIM_TOLERANCE_S = 60;
 
-function checkClaims(rule: VerifyRule, given: unknown, nowMs: number): Time {
-  const claims = given as Record<string, unknown>;
+function checkClaims(rule: VerifyRule, values: RequestValues, nowMs: number): Time {
+  const claims = values.claims as Record<string, unknown>;
   const nowS = nowMs / 1000;
-  const { exp = Number.POSITIVE_INFINITY, nbf = 0, iat } = claims;
+  // A key that many senders share has no token that is good for ever.
+  const { exp = rule.scheme === "jwks" ? 0 : Number.POSITIVE_INFINITY, nbf = 0, iat } = claims;
   const isNow = Number(exp) > nowS - CLAIM_TOLERANCE_S && Number(nbf) < nowS + CLAIM_TOLERANCE_S;
-  const isWanted = Object.entries(rule.claims ?? {}).every(([name, value]) => claims[name] === value);
+  const isWanted = Object.entries(rule.claims ?? {}).every(([name, value]) =>
+    wantedOf(value, values).some(one => hasValue(claims[name], one)),
+  );
   if (!isNow || !isWanted) return { reason: "claims" };
   return { atMs: typeof iat === "number" ? iat * 1000 : null };
 }
+
+/** A token may be for the address alone to which it is sent. */
+const wantedOf = (value: string, { request }: RequestValues): string[] =>
+  value === "{{url}}" ? addressesOf(request.url) : [value];

@@ -58,6 +58,24 @@ describe("a rule", () => {
     expect(ruleFaults(noSigns).map(({ path }) => path)).to.deep.equal(["signs"]);
     expect(paths({ scheme: "signature" })).to.deep.equal(["algorithm"]);
     expect(paths({ scheme: "token" })).to.deep.equal(["signs"]);
+    expect(paths({ jwks: { url: "https://a.example/jwks", secret_claim: "aud" } })).to.deep.equal(["jwks"]);
+    const jwks = (url: string) => {
+      const signature = { ...rule.signature, encoding: "text" } as const;
+      return ruleFaults({ scheme: "jwks", signature, jwks: { url, secret_claim: "aud" } }).map(
+        ({ path }) => path,
+      );
+    };
+    for (const url of ["https://a.example/jwks", "http://127.0.0.1:8080/jwks", "http://[::1]/"]) {
+      expect(jwks(url), url).to.deep.equal([]);
+    }
+    for (const url of ["http://a.example/", "http://10.0.0.1/", "https://a:b@c.example/", "file:///x", "a"]) {
+      expect(jwks(url), url).to.deep.equal(["jwks.url"]);
+    }
+    const sns = (encoding: "base64" | "hex") =>
+      ruleFaults({ scheme: "sns", signature: { at: ["{{body.Signature}}"], encoding } });
+    expect(sns("base64")).to.deep.equal([]);
+    expect(sns("hex").map(({ path }) => path)).to.deep.equal(["signature.encoding"]);
+    expect(paths({ scheme: "jwks" })).to.deep.equal(["signs", "signature.encoding", "jwks"]);
     expect(paths({ scheme: "jwt" })).to.deep.equal(["signs", "signature.encoding"]);
     expect(paths({ key: { encoding: "pem" } })).to.deep.equal(["key.encoding"]);
     expect(
@@ -87,6 +105,10 @@ describe("a secret", () => {
       unusable("svix", whsec, whsec.replace("whsec_", ""), `${whsec}!`, "whsec_", "whsec_é"),
     ).to.deep.equal([2, 3, 4]);
     expect(unusable("github", "a", " ", "ü")).to.deep.equal([]);
+    const topic = "arn:aws-cn:sns:cn-north-1:123456789012:orders.fifo";
+    expect(unusable("amazon-sns", topic, `${topic}\n`, "orders", "arn:aws:sqs:eu-west-1:1:a")).to.deep.equal([
+      1, 2, 3,
+    ]);
     expect(unusable("discord", "00".repeat(32), "00".repeat(31), "zz".repeat(32))).to.deep.equal([1, 2]);
   });
 

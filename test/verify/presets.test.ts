@@ -19,7 +19,12 @@ const asRequest = ({ method, url, headers, body }: Sent): SignedRequest => ({
 
 /** Verifies by a preset, at the time of NOW. */
 const verdictOn = (preset: string, sent: Sent, secrets: string[], nowMs = NOW): Verdict =>
-  verifyRequest(openVerification({ preset }, secrets), asRequest(sent), nowMs);
+  verifyRequest(
+    openVerification({ preset }, secrets),
+    asRequest(sent),
+    nowMs,
+    SIGNERS[preset]?.published ?? null,
+  );
 
 const outcome = (verdict: Verdict): string =>
   verdict.outcome === "rejected" ? verdict.reason : verdict.outcome;

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { PRESETS } from "../../src/verify/presets.ts";
+import type { VerifyRule } from "../../src/verify/schema.ts";
 import { openVerification } from "../../src/verify/settings.ts";
 import { CantSign, signRequest } from "../../src/verify/sign.ts";
 import { verifyRequest } from "../../src/verify/verify-request.ts";
@@ -19,7 +20,9 @@ const unsigned = (url = URL_OF_SOURCE) => ({
   id: "msg_1",
 });
 /** Private keys are those of the test's signers, which only they have. */
-const names = Object.keys(PRESETS).filter(name => PRESETS[name]?.rule.scheme !== "signature");
+const isByPrivateKey = ({ scheme }: VerifyRule) =>
+  scheme === "signature" || scheme === "sns" || scheme === "jwks";
+const names = Object.entries(PRESETS).flatMap(([name, { rule }]) => (isByPrivateKey(rule) ? [] : [name]));
 
 describe("a request that is signed as a provider signs", () => {
   for (const name of names) {
@@ -70,6 +73,9 @@ describe("a request that is signed as a provider signs", () => {
         NOW,
       );
     expect(() => sign("svix", "not base64")).to.throw(CantSign);
+    for (const preset of ["amazon-sns", "google-pubsub"]) {
+      expect(() => sign(preset, SIGNERS[preset]?.secret ?? "")).to.throw(CantSign, /the provider alone/);
+    }
     expect(() => sign("discord", "00".repeat(32))).to.throw(CantSign, /private key/);
     expect(() => sign("mailgun", "s3cr3t", "a=b")).to.throw(CantSign, /JSON/);
   });

@@ -1,4 +1,13 @@
-import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from "node:crypto";
+import { SNS_TEST } from "./sns-certificate.ts";
 
 /** What a sender sends. */
 export interface Sent {
@@ -18,6 +27,8 @@ export interface Signer {
   send: (body: string, nowMs: number, secret?: string) => Sent;
   /** What a change of is noticed, beside the signature. */
   covers: ("body" | "timestamp" | "url" | "query")[];
+  /** What the provider publishes, by which all of its requests are signed, whatever the secret. */
+  published?: KeyObject;
   /** The oldest request that is accepted, in seconds; absent if age does not matter. */
   toleranceS?: number;
 }
@@ -124,6 +135,38 @@ const jws = (claims: object, secret: string) => {
   const text = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
   return `${text}.${mac(secret, text).digest("base64url")}`;
 };
+
+const rsa = createPrivateKey(SNS_TEST.key);
+const published = createPublicKey(rsa);
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A token by RS256, as Google signs them. */
+export function googleToken(claims: object, kid = "k1", key: KeyObject = rsa): string {
+  const text = `${part({ alg: "RS256", kid, typ: "JWT" })}.${part(claims)}`;
+  return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
+}
+
+export const SNS_CERTIFICATE_URL =
+  "https://sns.us-west-2.amazonaws.com/SimpleNotificationService-f3ecfb7224c7233fe7bb5f59f96de52f.pem";
+type SnsFields = Record<string, string | undefined>;
+
+/** Signs a message as docs.aws.amazon.com/sns says, "Verifying the signatures of Amazon SNS messages". */
+export function snsMessage(fields: SnsFields, key: KeyObject = rsa): Sent {
+  const signed = Object.keys(fields).filter(
+    name => fields[name] !== undefined && name !== "SignatureVersion",
+  );
+  const text = signed.sort().map(name => `${name}\n${fields[name]}\n`);
+  const hash = fields.SignatureVersion === "2" ? "sha256" : "sha1";
+  const Signature = sign(hash, Buffer.from(text.join("")), key).toString("base64");
+  const message = { ...fields, Signature, SigningCertURL: SNS_CERTIFICATE_URL };
+  const headers = {
+    "content-type": "text/plain; charset=UTF-8",
+    "x-amz-sns-message-type": fields.Type ?? "",
+    "x-amz-sns-topic-arn": fields.TopicArn ?? "",
+  };
+  return post(headers, JSON.stringify(message));
+}
+export const SNS_TOPIC = "arn:aws:sns:us-west-2:123456789012:MyTopic";
 
 /** A signer for each preset. */
 export const SIGNERS: Record<string, Signer> = {
@@ -299,6 +342,30 @@ export const SIGNERS: Record<string, Signer> = {
       const sha256 = createHash("sha256").update(body).digest("hex");
       return post({ "x-webhook-signature": jws({ iss: "netlify", sha256 }, secret) }, body);
     },
+  },
+  "google-pubsub": {
+    secret: "push@project.iam.gserviceaccount.com",
+    otherSecret: "another@project.iam.gserviceaccount.com",
+    published,
+    covers: [],
+    send(body, now, email = "push@project.iam.gserviceaccount.com") {
+      const times = { iat: seconds(now), exp: seconds(now) + 3600 };
+      const claims = { aud: URL_OF_SOURCE, iss: "https://accounts.google.com", email, email_verified: true };
+      return post({ authorization: `Bearer ${googleToken({ ...claims, ...times })}` }, body);
+    },
+  },
+  "amazon-sns": {
+    secret: SNS_TOPIC,
+    otherSecret: `${SNS_TOPIC}2`,
+    published,
+    covers: ["body"],
+    toleranceS: 3900,
+    send: (body, now, topic = SNS_TOPIC) =>
+      snsMessage({
+        ...{ Type: "Notification", MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324", TopicArn: topic },
+        ...{ Subject: "My First Message", Message: body, Timestamp: new Date(now).toISOString() },
+        SignatureVersion: "1",
+      }),
   },
   gitlab: token("x-gitlab-token", "glt-token"),
   telegram: token("x-telegram-bot-api-secret-token", "A1b2_c3"),
