@@ -98,7 +98,9 @@ function retryAfterMs(status, headers) {
   if (status !== 429 && status !== 503) return undefined;
   const given = headers.get("retry-after");
   if (given === null) return undefined;
-  const wait = /^\d+$/.test(given.trim()) ? 1000 * Number(given) : Date.parse(given) - Date.now();
+  // A date is one of the vendor's clock, whatever ours says.
+  const nowMs = Date.parse(headers.get("date") ?? "") || Date.now();
+  const wait = /^\d+$/.test(given.trim()) ? 1000 * Number(given) : Date.parse(given) - nowMs;
   return Number.isFinite(wait) && wait > 0 ? Math.min(wait, LONGEST_WAIT_MS) : undefined;
 }
 

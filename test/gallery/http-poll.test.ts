@@ -191,6 +191,37 @@ describe("the gallery's poll of a JSON API", () => {
     expect(ids(await poll.events())).to.deep.equal([4, 5]);
   });
 
+  it("heeds a date by the clock of who says it, for a day at most, and none that is over", async () => {
+    const waits = async (status: number, retryAfter: string, date?: string) => {
+      const poll = await open();
+      server.script({ status, headers: { "retry-after": retryAfter, ...(date && { date }) }, body: "busy" });
+      expect((await poll.run()).failed).to.match(new RegExp(`status ${status}: busy$`));
+      const until = poll.db().wait_until_ms as number | undefined;
+      return until === undefined ? null : Math.round((until - Date.now()) / 60_000);
+    };
+    const at = (minutes: number) => new Date(Date.now() + 60_000 * minutes).toUTCString();
+    expect(await waits(429, at(10))).to.equal(10);
+    expect(await waits(429, at(-50), at(-60)), "its clock is an hour slow").to.equal(10);
+    expect(await waits(429, at(70), at(60)), "its clock is an hour fast").to.equal(10);
+    expect(await waits(429, at(-10)), "is over").to.equal(null);
+    expect(await waits(429, "soon")).to.equal(null);
+    expect(await waits(503, "99999999")).to.equal(24 * 60);
+    // Nothing will be there later: the next look tries again, and fails again.
+    expect(await waits(410, "60")).to.equal(null);
+  });
+
+  it("knows an item whose id becomes a text, and takes another id for another item", async () => {
+    const poll = await open();
+    server.script(() => json(newestFirst()));
+    await poll.call("deploy");
+    server.script(
+      json([{ id: "3" }, { id: "2" }, { id: "1" }]),
+      json([{ id: "new-3" }, { id: 2 }, { id: 1 }]),
+    );
+    expect(await poll.events()).to.deep.equal([]);
+    expect(await poll.events()).to.deep.equal([{ id: "new-3" }]);
+  });
+
   it("says what is wrong with a response, a path or the number of items", async () => {
     const failure = async (reply: Reply, configured = {}) => {
       server.script(reply);

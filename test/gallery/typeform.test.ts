@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/sandboxes.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { openSource } from "./open-shipped.ts";
-import { startTypeform, type TypeformHook, type Vendor } from "./vendors.ts";
+import { json, startTypeform, startVendor, type TypeformHook, type Vendor } from "./vendors.ts";
 
 const ENDPOINT = "http://127.0.0.1/in/x";
 const field = (id: string, ref: string, type: string) => ({ id, ref, type });
@@ -80,6 +80,9 @@ describe("the gallery's source of Typeform", () => {
     expect((await (await open()).call("deactivate")).failed).to.equal(null);
     expect(typeform.hooks).to.deep.equal([]);
     expect((await (await open()).call("deactivate")).failed, "somebody deleted it there").to.equal(null);
+    const gone = await startVendor([], () => json(410, { description: "is gone" }));
+    expect((await (await open({ api: gone.url })).call("deactivate")).failed).to.equal(null);
+    await gone.close();
   });
 
   it("emits what is signed, once, with each answer at its question", async () => {
