@@ -5,15 +5,25 @@ import { readShipped } from "../../src/gallery/shipped.ts";
 import { Sources } from "../../src/models/source.ts";
 import { openProcesses, type Processes } from "../flows/processes.ts";
 import type { SourceView } from "../support/api.ts";
+import type { Received } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
-import { startGithub, startStripe, startTelegram, startTypeform, type Vendor } from "./vendors.ts";
+import {
+  type OnRequest,
+  startGithub,
+  startGitlab,
+  startShopify,
+  startStripe,
+  startTelegram,
+  startTypeform,
+  type Vendor,
+} from "./vendors.ts";
 
 /** A vendor's imitation, and the request with which a source is registered there. */
 interface Case {
   key: string;
-  start(onRequest: (request: { method: string; path: string }) => void): Promise<Vendor<unknown>>;
+  start(onRequest: OnRequest): Promise<Vendor<unknown>>;
   props(url: string): object;
-  isRegistering(request: { method: string; path: string }): boolean;
+  isRegistering(request: Received): boolean;
 }
 
 const CASES: Case[] = [
@@ -22,6 +32,20 @@ const CASES: Case[] = [
     start: onRequest => startGithub("t0ken", onRequest),
     props: api => ({ token: "t0ken", repository: "octo-org/octo-repo", api }),
     isRegistering: ({ method }) => method === "POST" || method === "PATCH",
+  },
+  {
+    key: "headwater-gitlab-events",
+    start: onRequest => startGitlab("glpat-1", onRequest),
+    props: url => ({ token: "glpat-1", path: "engines/analytical", url }),
+    isRegistering: ({ method }) => method === "POST" || method === "PUT",
+  },
+  {
+    key: "headwater-shopify-events",
+    start: onRequest => startShopify("shpat_1", onRequest),
+    props: api => ({
+      ...{ shop: "my-shop", token: "shpat_1", clientSecret: "shpss_1", topics: ["ORDERS_CREATE"], api },
+    }),
+    isRegistering: ({ raw }) => raw.includes("webhookSubscriptionCreate"),
   },
   {
     key: "headwater-stripe-events",
@@ -45,8 +69,8 @@ const CASES: Case[] = [
 
 /** Telegram has an entry without an address for a bot that sends nowhere. */
 const registered = ({ hooks }: Vendor<unknown>) =>
-  (hooks as { url?: string; config?: { url: string } }[])
-    .map(({ url, config }) => url ?? config?.url)
+  (hooks as { url?: string; uri?: string; config?: { url: string } }[])
+    .map(({ url, uri, config }) => url ?? uri ?? config?.url)
     .filter(Boolean);
 
 const SETTINGS = { SANDBOX_EGRESS_ALLOW: "127.0.0.0/8" };

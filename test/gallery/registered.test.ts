@@ -9,7 +9,14 @@ import { send } from "../sources/http-client.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { startGithub, startStripe, startTelegram, startTypeform, type Vendor } from "./vendors.ts";
+import {
+  startGithub,
+  startGitlab,
+  startStripe,
+  startTelegram,
+  startTypeform,
+  type Vendor,
+} from "./vendors.ts";
 
 /** A vendor's imitation, with the secret that it knows and a request that is signed with one. */
 interface Case {
@@ -35,6 +42,14 @@ const CASES: Case[] = [
       "x-github-delivery": "d-1",
       "x-hub-signature-256": `sha256=${hmac(secret, body)}`,
     }),
+  },
+  {
+    ...{ key: "headwater-gitlab-events", preset: "gitlab" },
+    start: () => startGitlab("glpat-1"),
+    props: url => ({ token: "glpat-1", path: "engines/analytical", url }),
+    secretOf: hook => (hook as { token: string } | undefined)?.token,
+    body: { object_kind: "push", user_name: "Ada" },
+    sign: (_, secret) => ({ "x-gitlab-token": secret, "idempotency-key": "i-1" }),
   },
   {
     ...{ key: "headwater-stripe-events", preset: "stripe" },

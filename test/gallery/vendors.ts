@@ -172,3 +172,107 @@ export function startTypeform(token: string, onRequest?: OnRequest): Promise<Ven
     onRequest,
   );
 }
+
+export interface GitlabHook {
+  id: number;
+  url: string;
+  token: string;
+  [event: `${string}_events`]: boolean;
+}
+
+/** `/projects/{id}/hooks` and `/groups/{id}/hooks` of docs.gitlab.com/api. It shows no token. */
+export function startGitlab(token: string, onRequest?: OnRequest): Promise<Vendor<GitlabHook>> {
+  const hooks: GitlabHook[] = [];
+  const shown = ({ token: _, ...hook }: GitlabHook) => hook;
+  return startVendor(
+    hooks,
+    ({ method, path, headers, raw }) => {
+      if (headers.authorization !== `Bearer ${token}`) return json(401, { message: "401 Unauthorized" });
+      const { pathname, searchParams } = new URL(path, "http://gitlab.example");
+      const isFirst = searchParams.get("page") === "1";
+      if (pathname === "/api/v4/projects") {
+        return json(200, isFirst ? [{ id: 15, path_with_namespace: "engines/analytical" }] : []);
+      }
+      if (pathname === "/api/v4/groups") return json(200, isFirst ? [{ id: 4, full_path: "engines" }] : []);
+      const named = /^\/api\/v4\/(?:projects\/engines%2Fanalytical|groups\/engines)\/hooks(?:\/(\d+))?$/.exec(
+        pathname,
+      );
+      if (!named) return json(404, { message: "404 Project Not Found" });
+      const found = hooks.find(one => one.id === Number(named[1]));
+      if (method === "GET") return json(200, hooks.map(shown));
+      if (named[1] !== undefined && !found) return json(404, { message: "404 Not found" });
+      if (method === "DELETE") {
+        hooks.splice(hooks.indexOf(found as GitlabHook), 1);
+        return json(204);
+      }
+      const given = JSON.parse(raw);
+      if (found) return json(200, shown(Object.assign(found, given)));
+      const made: GitlabHook = { push_events: true, id: hooks.length + 1, ...given };
+      hooks.push(made);
+      return json(201, shown(made));
+    },
+    onRequest,
+  );
+}
+
+export interface ShopifySubscription {
+  id: string;
+  topic: string;
+  uri: string;
+}
+const SHOPIFY_TOPICS = ["ORDERS_CREATE", "ORDERS_PAID", "PRODUCTS_UPDATE"];
+/** Fewer than are asked for, so that there are pages. */
+const SHOPIFY_PAGE = 2;
+
+/** The webhook subscriptions of shopify.dev/docs/api/admin-graphql, of one app in one shop. */
+export function startShopify(token: string, onRequest?: OnRequest): Promise<Vendor<ShopifySubscription>> {
+  const hooks: ShopifySubscription[] = [];
+  let made = 0;
+  const create = (topic: string, uri: string) => {
+    if (hooks.some(one => one.topic === topic && one.uri === uri)) {
+      return { userErrors: [{ message: "Address for this topic has already been taken" }] };
+    }
+    made += 1;
+    hooks.push({ id: `gid://shopify/WebhookSubscription/${made}`, topic, uri });
+    return { userErrors: [] };
+  };
+  const remove = (id: string) => {
+    const at = hooks.findIndex(one => one.id === id);
+    if (at === -1) return { userErrors: [{ message: "Webhook subscription does not exist" }] };
+    hooks.splice(at, 1);
+    return { userErrors: [] };
+  };
+  const page = (after: string | null) => {
+    const from = after === null ? 0 : Number(after);
+    const endCursor = String(from + SHOPIFY_PAGE);
+    return {
+      nodes: hooks.slice(from, from + SHOPIFY_PAGE),
+      pageInfo: { hasNextPage: from + SHOPIFY_PAGE < hooks.length, endCursor },
+    };
+  };
+  return startVendor(
+    hooks,
+    ({ path, headers, raw }) => {
+      if (path !== "/admin/api/2026-10/graphql.json") return json(404, { errors: "Not Found" });
+      if (headers["x-shopify-access-token"] !== token)
+        return json(401, { errors: "[API] Invalid API key or access token" });
+      const { query, variables } = JSON.parse(raw);
+      if (query.includes("__type")) {
+        return json(200, { data: { __type: { enumValues: SHOPIFY_TOPICS.map(name => ({ name })) } } });
+      }
+      if (query.includes("webhookSubscriptionDelete")) {
+        return json(200, { data: { webhookSubscriptionDelete: remove(variables.id) } });
+      }
+      if (!query.includes("webhookSubscriptionCreate")) {
+        return json(200, { data: { webhookSubscriptions: page(variables.after) } });
+      }
+      const { topic, webhookSubscription } = variables;
+      if (!SHOPIFY_TOPICS.includes(topic)) {
+        const message = `Variable $topic was provided invalid value: Expected "${topic}" to be one of the topics`;
+        return json(200, { errors: [{ message }] });
+      }
+      return json(200, { data: { webhookSubscriptionCreate: create(topic, webhookSubscription.uri) } });
+    },
+    onRequest,
+  );
+}
