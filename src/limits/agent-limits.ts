@@ -37,6 +37,13 @@ export const AGENT_LIMITS = defineLimits({
     what: "callbacks of agents that are asked whether they want events",
     beyond: "error -32013 (ResourceExhausted)",
   },
+  mcpChallengesOfHost: {
+    value: 300,
+    unit: "per minute",
+    per: "callback host",
+    what: "callbacks that are asked so for the first time, by all accounts together",
+    beyond: "error -32013 (ResourceExhausted); subscriptions that are there are refreshed",
+  },
   mcpChallengeBytes: {
     value: 64 * KB,
     unit: "bytes",

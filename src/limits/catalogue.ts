@@ -720,6 +720,13 @@ export const LIMITS = defineLimits({
     what: "requests to webhooks of one origin in flight, from one process",
     beyond: "further attempts wait while places become free, then as deliveries, and are counted",
   },
+  attemptsInFlightAtCallbackHost: {
+    value: 128,
+    unit: "count",
+    per: "callback host",
+    what: "requests to agents' callbacks in flight, of all accounts together, from one process",
+    beyond: "further attempts wait while places become free, then as deliveries, and are counted",
+  },
   pageBytes: {
     value: 8 * MB,
     unit: "bytes",

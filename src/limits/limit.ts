@@ -19,6 +19,7 @@ type Scope =
   | "sandbox"
   | "source"
   | "webhook"
+  | "callback host"
   | "connection"
   | "subscription"
   | "emitter"

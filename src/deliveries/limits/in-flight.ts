@@ -14,13 +14,19 @@ export interface InFlightBounds {
   account: number;
   /** Attempts of one account at one origin, so that its webhooks do not flood a host, of its own or a stranger's. */
   origin: number;
+  /** Attempts of all accounts at the callbacks of agents on one host. */
+  callbackHost: number;
 }
 
 const BOUNDS: InFlightBounds = {
   process: LIMITS.attemptsInFlight.value,
   account: LIMITS.attemptsInFlightOfAccount.value,
   origin: LIMITS.attemptsInFlightAtOrigin.value,
+  callbackHost: LIMITS.attemptsInFlightAtCallbackHost.value,
 };
+
+/** What is to be sent a request. */
+type Entering = Pick<Webhook, "owner_id" | "url" | "mcp">;
 
 /** An attempt that waits for a place at its origin. */
 interface Waiting extends Waiter {
@@ -40,6 +46,8 @@ export class InFlight {
   readonly #places: Slots;
   /** Places of an account at an origin: each pair of the two holds them as an account of its own. */
   readonly #atOrigins: Slots<Waiting>;
+  /** Places at the hosts of agents' callbacks, each of which holds them as an account of its own. */
+  readonly #atCallbackHosts: Slots;
   /** When an attempt at an origin last ended. */
   readonly #freedAt = new LRUCache<string, number>({ max: 10_000 });
 
@@ -47,6 +55,7 @@ export class InFlight {
     this.#metrics = metrics;
     this.#places = new Slots({ total: bounds.process, perAccount: bounds.account });
     this.#atOrigins = new Slots({ perAccount: bounds.origin });
+    this.#atCallbackHosts = new Slots({ perAccount: bounds.callbackHost });
   }
 
   get total(): number {
@@ -54,23 +63,28 @@ export class InFlight {
   }
 
   /** Resolves with a function that ends the attempt's place; with null if there will be none soon, which is counted. */
-  async enter({ owner_id: account, url }: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
+  async enter(listener: Entering): Promise<(() => void) | null> {
+    const { owner_id: account, url } = listener;
     const turn = this.#turns.next(account);
     if (turn) await turn;
     // A full account or process stays so until endpoints respond that hang; an origin may only be busy for a moment.
     const full = this.#places.whatIsFull(account);
     if (full) return this.#reject(full === "all" ? "process" : "account");
     const origin = `${account} ${originOf(url)}`;
+    const host = callbackHostOf(listener);
     return new Promise(resolve => {
       const waiting: Waiting = {
         account: origin,
         since: performance.now(),
         timer: undefined,
-        mayStart: () => this.#places.whatIsFull(account) === null,
+        mayStart: () =>
+          this.#places.whatIsFull(account) === null &&
+          (host === null || this.#atCallbackHosts.whatIsFull(host) === null),
         start: () => {
           clearTimeout(waiting.timer);
           this.#places.hold(account);
-          resolve(this.#leaving(account, origin));
+          if (host !== null) this.#atCallbackHosts.hold(host);
+          resolve(this.#leaving(account, origin, host));
         },
         giveUp: () => resolve(this.#reject("origin")),
       };
@@ -80,13 +94,15 @@ export class InFlight {
     });
   }
 
-  #leaving(account: string, origin: string): () => void {
+  #leaving(account: string, origin: string, host: string | null): () => void {
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
       this.#freedAt.set(origin, performance.now());
       this.#places.release(account);
+      if (host !== null) this.#atCallbackHosts.release(host);
+      // Last: those that wait for any of the three are started by it.
       this.#atOrigins.release(origin);
     };
   }
@@ -105,6 +121,12 @@ export class InFlight {
     return null;
   }
 }
+
+/** Null for what is not an agent's: a webhook's address is one that a person chose, an agent's may be any that it was talked into. */
+function callbackHostOf({ mcp, url }: Entering): string | null {
+  return mcp === undefined ? null : new URL(url).hostname;
+}
+
 const origins = new LRUCache<string, string>({
   max: 1000,
   // A URL that can't be parsed fails when it is requested.

@@ -14,7 +14,7 @@ import { newFields } from "../../webhooks/delivery-settings.ts";
 import { rotated, storedKey } from "../../webhooks/signing-keys.ts";
 import { deleteWebhook } from "../../webhooks/webhooks.ts";
 import { RpcError } from "../protocol.ts";
-import { challenge, VERIFIED_MS } from "./challenge.ts";
+import { type Challenged, challenge, VERIFIED_MS } from "./challenge.ts";
 import { asInvalidParams, type Wanted } from "./read-wanted.ts";
 
 /** Who subscribes: a user, with an API key, for an account. */
@@ -145,7 +145,7 @@ const asExhausted = (error: unknown): unknown =>
 async function verify(
   platform: Working & Calling,
   { userId, scope }: Subscribing,
-  challenged: Parameters<typeof challenge>[1],
+  challenged: Omit<Challenged, "isKnown">,
 ): Promise<number> {
   const [verified] = await Webhooks(platform.mongo)
     .find({ owner_id: scope.owner, _id: MCP_IDS, user_id: userId, url: challenged.url }, { mcp: 1 })
@@ -154,7 +154,7 @@ async function verify(
     .lean<Pick<McpListener, "mcp">[]>();
   const atMs = verified?.mcp.verified_at_ms ?? 0;
   if (platform.clock() - atMs < VERIFIED_MS) return atMs;
-  await challenge(platform, challenged);
+  await challenge(platform, { ...challenged, isKnown: verified !== undefined });
   return platform.clock();
 }
 
