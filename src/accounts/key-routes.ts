@@ -45,6 +45,14 @@ const ApiKeyView = Type.Object(
     ),
     created_at: Type.Integer({ description: "Unix seconds." }),
     last_used_at: OrNull(Type.Integer(), "Unix seconds, up to a minute old; null if it was not used yet."),
+    mcp_client: OrNull(
+      Type.Object({
+        name: OrNull(Type.String(), "As it calls itself; null if it does not."),
+        version: OrNull(Type.String(), "The same."),
+        last_used_at: Type.Integer({ description: "Unix seconds, up to a minute old." }),
+      }),
+      "The client of the Model Context Protocol that used it last; null if none did.",
+    ),
     revoked_at: OrNull(Type.Integer(), "Unix seconds; null unless it was revoked."),
   },
   { title: "ApiKey" },
@@ -64,6 +72,13 @@ const present = (key: ApiKey): ApiKeyView => ({
   ...presentLimits(key),
   created_at: key.created_at,
   last_used_at: key.last_used_at ?? null,
+  mcp_client: key.mcp_client
+    ? {
+        name: key.mcp_client.name ?? null,
+        version: key.mcp_client.version ?? null,
+        last_used_at: key.mcp_client.used_at,
+      }
+    : null,
   revoked_at: key.revoked_at,
 });
 
@@ -78,6 +93,7 @@ const example: ApiKeyView = {
   expires_at: null,
   created_at: 1_700_000_000,
   last_used_at: null,
+  mcp_client: null,
   revoked_at: null,
 };
 

@@ -6,8 +6,9 @@ import { type Connection, Connections } from "../models/connection.ts";
 import { Deliveries, RETRIES } from "../models/delivery.ts";
 import { type Issue, Issues, UNRESOLVED } from "../models/issue.ts";
 import { type Source, Sources } from "../models/source.ts";
-import { NOT_MCP_IDS, type Webhook, Webhooks } from "../models/webhook.ts";
+import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Queued, Stores } from "../platform.ts";
+import { disableAfterMsOf } from "../webhooks/health.ts";
 import { nearQuotas } from "./quotas.ts";
 import type { AttentionView } from "./schema.ts";
 
@@ -91,16 +92,16 @@ async function readSome<Row>(
   return { rows, count };
 }
 
-/** Webhooks and destinations that the platform disabled, and those that fail, with the issues of those that are shown. */
+/** Webhooks, destinations and agents' subscriptions that the platform disabled, and those that fail, with the issues of those that are shown. */
 async function readListeners(platform: Stores, ownerId: string) {
-  const { mongo, config } = platform;
+  const { mongo } = platform;
   const [disabled, failing] = await Promise.all([
     readSome<Webhook>(Webhooks(mongo), {
-      filter: { owner_id: ownerId, _id: NOT_MCP_IDS, disabled_reason: { $gt: "" } },
+      filter: { owner_id: ownerId, disabled_reason: { $gt: "" } },
       index: { owner_id: 1, disabled_at_ms: -1 },
     }),
     readSome<Webhook>(Webhooks(mongo), {
-      filter: { owner_id: ownerId, _id: NOT_MCP_IDS, active: true, failing_since_ms: { $gt: 0 } },
+      filter: { owner_id: ownerId, active: true, failing_since_ms: { $gt: 0 } },
       index: { owner_id: 1, failing_since_ms: -1 },
     }),
   ]);
@@ -125,7 +126,7 @@ async function readListeners(platform: Stores, ownerId: string) {
     failing: failing.rows.map(webhook => ({
       ...present(webhook),
       since_ms: webhook.failing_since_ms ?? 0,
-      will_be_disabled_at_ms: (webhook.failing_since_ms ?? 0) + config.deliveries.disableAfterMs,
+      will_be_disabled_at_ms: (webhook.failing_since_ms ?? 0) + disableAfterMsOf(platform, webhook),
     })),
   };
 }

@@ -14,9 +14,9 @@ const Cause = Type.Object({
   last_error: Type.String(),
 });
 
-/** What is shown of a webhook or destination, whether it fails or is disabled. */
+/** What is shown of a webhook, a destination or an agent's subscription, whether it fails or is disabled. */
 const listener = {
-  id: Type.String({ description: "A webhook or destination." }),
+  id: Type.String({ description: "A webhook, a destination or an agent's subscription." }),
   name: NameOrNull,
   causes: Type.Array(Cause, {
     description:
@@ -31,13 +31,13 @@ export const AttentionView = Type.Object(
     needs: Type.Object(
       {
         total: count("All of the below but `failing`, each of which has an issue: for a badge."),
-        disabled: count("Webhooks and destinations that Headwater disabled."),
+        disabled: count("Webhooks, destinations and agents' subscriptions that Headwater disabled."),
         issues: count("Open issues; acknowledged ones are known to somebody."),
         sources: count("Sources whose runs fail one after another."),
         connections: count("Connections that do not work."),
         quotas: count("Quotas of which 80 % or all is used."),
         failing: count(
-          "Webhooks and destinations to which every attempt fails, with an issue that is open or not.",
+          "Webhooks, destinations and agents' subscriptions to which every attempt fails, with an issue that is open or not.",
         ),
       },
       { description: `Counts by kind, up to ${LIMITS.attentionCounted.value}.` },
@@ -92,7 +92,7 @@ export const AttentionView = Type.Object(
           "The one that was created first; null without any.",
         ),
       },
-      { description: "Of all webhooks and destinations." },
+      { description: "Of all webhooks, destinations and agents' subscriptions." },
     ),
     quotas: Type.Array(
       Type.Object({

@@ -9,6 +9,7 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Calling as CallingPlatform, Working } from "../platform.ts";
+import { noteClient } from "./client-info.ts";
 import { eventsOf } from "./events/events.ts";
 import { idOf, readBody, readMessage } from "./message.ts";
 import { resultOf, type Served } from "./methods.ts";
@@ -46,6 +47,7 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     resources: resourcesOf(find, callRoute),
     events: eventsOf(platform, find, callRoute),
     onFault: logFault,
+    onMessage: ({ params }, { caller }) => noteClient(platform, caller.keyId, params),
   });
   return async (ctx, next) => {
     if (ctx.path !== MCP_PATH) return next();
@@ -95,6 +97,7 @@ async function respond(ctx: Context, served: Served, calling: Calling): Promise<
   try {
     body = await readBody(ctx, LIMITS.apiBodyBytes.value);
     const message = readMessage(ctx, body);
+    served.onMessage(message, calling);
     if (message.id === undefined) {
       ctx.status = 202;
       ctx.body = "";

@@ -16,6 +16,8 @@ export interface Served {
   events: Events;
   /** Is told of an error that is not the caller's, whose cause no response shows. */
   onFault: (error: unknown, calling: Calling) => void;
+  /** Is told of each message whose form is right. */
+  onMessage: (message: Message, calling: Calling) => void;
 }
 
 export interface Asked {

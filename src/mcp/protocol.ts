@@ -13,6 +13,7 @@ export const VERSIONS: Readonly<Record<Era, readonly [string, ...string[]]>> = {
 export const META = {
   version: "io.modelcontextprotocol/protocolVersion",
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
   serverInfo: "io.modelcontextprotocol/serverInfo",
 } as const;
 

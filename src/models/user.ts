@@ -45,6 +45,15 @@ export async function usernamesOf(
   return new Map(users.map(({ _id, username }) => [_id, username]));
 }
 
+/** A program through which an agent uses a key. */
+export interface McpClient {
+  /** As it calls itself; absent while none has. */
+  name?: string;
+  version?: string | null;
+  /** Unix seconds; up to a minute old. */
+  used_at: number;
+}
+
 export interface ApiKey {
   _id: string;
   user_id: string;
@@ -67,6 +76,8 @@ export interface ApiKey {
   created_at: number;
   /** Unix seconds; up to a minute old, absent if it was never used. */
   last_used_at?: number;
+  /** The client of the Model Context Protocol that used it last; absent if none did. */
+  mcp_client?: McpClient;
   revoked_at: number | null;
 }
 
@@ -86,6 +97,7 @@ export const ApiKeys = collection<ApiKey>(
       expires_at: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
       last_used_at: Number,
+      mcp_client: { type: Schema.Types.Mixed, default: undefined },
       revoked_at: { type: Number, default: null },
     },
     schemaOptions,

@@ -54,6 +54,8 @@ export interface McpTerms {
   event_type: string;
   /** Canonical JSON of its arguments; a source is named by its id. */
   arguments: string;
+  /** What its client calls itself, or else its key is called; absent if an earlier release stored it. */
+  client_name?: string | null;
   /** Unix milliseconds after which nothing is sent, unless it is refreshed. */
   expires_at_ms: number;
   /** When its callback has last responded to a challenge; Unix milliseconds. */

@@ -5,6 +5,20 @@ import { listenerKindOf, type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Observed, Stores } from "../platform.ts";
 import { transaction } from "../store/connections/mongo.ts";
 
+/** An agent's callback is given up sooner: its next refresh, mostly within a day, tries it again. */
+const MCP_DISABLE_AFTER_MS = 24 * 3_600_000;
+
+/** Returns for how long every attempt to a listener may fail until a further failure disables it. */
+export const disableAfterMsOf = (
+  { config }: Pick<Stores, "config">,
+  { _id }: Pick<Webhook, "_id">,
+): number =>
+  isAgents(_id)
+    ? Math.min(MCP_DISABLE_AFTER_MS, config.deliveries.disableAfterMs)
+    : config.deliveries.disableAfterMs;
+
+const isAgents = (id: string): boolean => listenerKindOf(id) === "mcp_subscription";
+
 /** Warns the owner of a failing webhook that it will be disabled; both fields are null if it is not failing. */
 export interface DisableWarning {
   /** Unix milliseconds; a failure after this time disables the webhook. */
@@ -81,7 +95,7 @@ export async function noteFailure(
     );
     return;
   }
-  if (now - sinceMs < platform.config.deliveries.disableAfterMs) {
+  if (now - sinceMs < disableAfterMsOf(platform, webhook)) {
     await alertOfFailures(platform, webhook, { sinceMs, now, cause });
     return;
   }
@@ -131,9 +145,9 @@ async function disable(
   await platform.routing.invalidate([webhook.owner_id]);
 }
 
-/** Returns the alert that is due after so long a time of failures; 0 for none. */
-function stageAfter({ config }: Stores, failedMs: number): HealthStage | 0 {
-  if (failedMs >= config.deliveries.disableAfterMs / 2) return 2;
+/** Returns the alert that is due after so long a time of failures; 0 for none. An agent undoes its end by itself: no second one. */
+function stageAfter({ config }: Stores, { _id }: Webhook, failedMs: number): HealthStage | 0 {
+  if (!isAgents(_id) && failedMs >= config.deliveries.disableAfterMs / 2) return 2;
   return failedMs >= config.alerts.webhookFailingAfterMs ? 1 : 0;
 }
 
@@ -146,7 +160,7 @@ async function alertOfFailures(
   webhook: Webhook,
   { sinceMs, now, cause }: { sinceMs: number; now: number; cause: string | null },
 ): Promise<void> {
-  const stage = stageAfter(platform, now - sinceMs);
+  const stage = stageAfter(platform, webhook, now - sinceMs);
   const before = webhook.alerted ?? null;
   if (stage === 0 || (before?.since_ms === sinceMs && before.stage >= stage)) return;
   const alerted = { since_ms: sinceMs, stage };
@@ -195,17 +209,18 @@ const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject:
 
 /** Returns the alert of a webhook that fails since a moment. */
 function failingAlert(
-  { config }: Stores,
+  platform: Stores,
   webhook: Shown,
   { since_ms, stage, cause }: { since_ms: number; stage: HealthStage; cause: string | null },
 ): NewAlert {
-  const disabledAt = since_ms + config.deliveries.disableAfterMs;
+  const disabledAt = since_ms + disableAfterMsOf(platform, webhook);
+  const disables = isAgents(webhook._id) ? "disables it until its agent subscribes again" : "disables it";
   const failed = `every attempt to deliver to ${describeListener(webhook)} has failed since ${timeOf(since_ms)}`;
   return {
     ...about(webhook),
     type: stage === 1 ? "webhook.failing" : "webhook.will_be_disabled",
     sinceMs: since_ms,
-    message: `${failed}; a failure after ${timeOf(disabledAt)} disables it`,
+    message: `${failed}; a failure after ${timeOf(disabledAt)} ${disables}`,
     details: {
       failing_since_ms: since_ms,
       will_be_disabled_at_ms: disabledAt,
@@ -219,7 +234,9 @@ const disabledAlert = (webhook: Shown, { reason, cause }: DisabledBecause, nowMs
   ...about(webhook),
   type: "webhook.disabled",
   sinceMs: nowMs,
-  message: `${describeListener(webhook)} was disabled: ${reason}; nothing is sent to it until you enable it`,
+  message: `${describeListener(webhook)} was disabled: ${reason}; nothing is sent to it until ${
+    isAgents(webhook._id) ? "its agent subscribes again" : "you enable it"
+  }`,
   details: { reason, ...issueDetails(webhook._id, cause) },
 });
 

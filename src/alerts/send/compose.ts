@@ -23,7 +23,7 @@ const escaped = (text: string): string =>
 
 const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
-const PAGES: Record<string, string> = { wh: "webhooks", dc: "sources" };
+const PAGES: Record<string, string> = { wh: "webhooks", dc: "sources", ms: "agents" };
 
 /** The dashboard's page about what an alert is about. */
 function linkOf(publicUrl: string, { owner_id, subject }: MailedAlert): string {

@@ -7,9 +7,11 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { McpListener } from "../../models/webhook.ts";
 import type { Calling as Platform, Working } from "../../platform.ts";
 import { isSigningKey, SIGNING_KEY_RULE } from "../../webhooks/signing-keys.ts";
+import { clientNameOf } from "../client-info.ts";
 import { RpcError } from "../protocol.ts";
 import type { Envelope } from "../result.ts";
 import type { Calling, FindRoute } from "../tools.ts";
+import { deliveryStatusOf } from "./delivery-status.ts";
 import { type ShownEventType, shownEventTypes } from "./event-types.ts";
 import { objectIn, readWanted, textIn } from "./read-wanted.ts";
 import { end, grant, type Subscribing, subscriptionIdOf, ttlMsOf } from "./subscriptions.ts";
@@ -34,7 +36,7 @@ export function eventsOf<Deps>(
 ): Events {
   const routes = { list: find("listMySources"), subscribe: find("createSubscription") };
 
-  const subscribingOf = ({ caller, orgId }: Calling): Subscribing => {
+  const subscribingOf = ({ caller, orgId }: Calling): Omit<Subscribing, "clientName"> => {
     try {
       requireKeyAccess(routes.subscribe, caller, {});
       const scope = scopeOf(routes.subscribe, caller, { params: {}, orgId });
@@ -79,11 +81,13 @@ export function eventsOf<Deps>(
         throw new RpcError("invalidParams", `params.delivery.secret ${SIGNING_KEY_RULE}`);
       }
       const wanted = await readWanted(platform, params, subscribing.scope);
-      const { listener, isNew } = await grant(platform, subscribing, {
-        wanted,
-        secret,
-        ttlMs: ttlMsOf(params.ttlMs),
-      });
+      const clientName = await clientNameOf(platform, subscribing.keyId, params);
+      const { listener, before } = await grant(
+        platform,
+        { ...subscribing, clientName },
+        { wanted, secret, ttlMs: ttlMsOf(params.ttlMs) },
+      );
+      const isNew = before === null;
       if (isNew) await audit(calling, "created", listener);
       return {
         id: listener._id,
@@ -91,6 +95,7 @@ export function eventsOf<Deps>(
         // Events are delivered from now on: no place in the past is known, and none is kept.
         cursor: null,
         truncated: isNew && typeof params.cursor === "string",
+        ...(before && { deliveryStatus: await deliveryStatusOf(platform, before) }),
       };
     },
 

@@ -19,6 +19,8 @@ export interface Wanted {
   arguments: string;
   url: string;
   emitterId: string;
+  /** For people: `source Orders`. */
+  about: string;
   channel: string;
   filter: unknown;
 }
@@ -68,15 +70,23 @@ export async function readWanted(platform: Stores, params: Params, scope: Scope)
   const { emitter, channel } = type.select(given);
   const { filter } = given;
   checkGivenFilter(filter);
-  if (!emitter)
-    return { name, url, arguments: canonicalJson(given), emitterId: scope.owner, channel, filter };
+  if (!emitter) {
+    const emitted = { emitterId: scope.owner, about: "alerts", channel, filter };
+    return { name, url, arguments: canonicalJson(given), ...emitted };
+  }
   const find = emitter.kind === "source" ? findSource : findWorkflow;
   const found = await find(platform, emitter.id, scope.owners).catch((error: unknown) => {
     throw asInvalidParams(error);
   });
   if (!found) throw noSuchEvent(`there is no ${emitter.kind} ${emitter.id}`);
   const named = emitter.kind in given ? { ...given, [emitter.kind]: found._id } : given;
-  return { name, url, arguments: canonicalJson(named), emitterId: found._id, channel, filter };
+  const about = aboutOf(emitter.kind, found.name, channel);
+  return { name, url, arguments: canonicalJson(named), emitterId: found._id, about, channel, filter };
+}
+
+function aboutOf(kind: string, name: string, channel: string): string {
+  if (channel === "$errors") return `errors of ${kind} ${name}`;
+  return channel === "" ? `${kind} ${name}` : `${kind} ${name}, ${channel}`;
 }
 
 /** Before anything is asked or stored. Throws InvalidParams for a malformed filter. */

@@ -17,6 +17,7 @@ const tag = "Agents";
 function present({ _id, mcp, url, owner_id, ...row }: McpListener): McpSubscriptionView {
   return {
     ...{ id: _id, user_id: row.user_id, ...shownOrg(owner_id), key_id: mcp.key_id },
+    ...{ client_name: mcp.client_name ?? null, name: row.name ?? mcp.event_type },
     ...{ event_type: mcp.event_type, arguments: JSON.parse(mcp.arguments) },
     callback_host: new URL(url).host,
     ...{ active: row.active, disabled_reason: row.disabled_reason },
@@ -43,6 +44,8 @@ const example: McpSubscriptionView = {
   id: "ms_0CjBAEdF3kWq9RtZ",
   user_id: "u_0CjB8sXp1LmN4vYb",
   key_id: "key_0CjB8sXp1LmN4vYb",
+  client_name: "Claude Code",
+  name: "agent Claude Code: source orders",
   event_type: "source.event",
   arguments: { source: "dc_0CjB9vRk2MnP5wXc", filter: { kind: "order" } },
   callback_host: "hooks.example.com",

@@ -1,3 +1,4 @@
+import { lineOf } from "../../alerts/raise.ts";
 import { checkUrl } from "../../egress/check-url.ts";
 import type { Scope } from "../../http/authorize.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -21,13 +22,15 @@ import { asInvalidParams, type Wanted } from "./read-wanted.ts";
 export interface Subscribing {
   userId: string;
   keyId: string;
+  /** What the agent is called: by its client, or else by the name of its key. */
+  clientName: string | null;
   scope: Scope;
 }
 
 export interface Granted {
   listener: McpListener;
-  /** False for a refresh. */
-  isNew: boolean;
+  /** As it was before it was refreshed; null for a new one. */
+  before: McpListener | null;
 }
 
 const MINUTE_MS = 60_000;
@@ -37,10 +40,11 @@ const TTL = { least: 5 * MINUTE_MS, standard: DAY_MS, most: 7 * DAY_MS };
 const DELIVERY = { retry_schedule: ["5s", "30s", "2m", "10m"], timeout_seconds: 10 };
 /** Requests at the same moment may each find what the other has changed. */
 const TRIES = 5;
+const NAME_CHARS = 128;
 
 /** The subscription's id: what it is known by, hashed, so that the same request finds it and concurrent ones make one. */
 export const subscriptionIdOf = (
-  { userId, scope }: Subscribing,
+  { userId, scope }: Pick<Subscribing, "userId" | "scope">,
   { url, name, arguments: given }: Wanted,
 ): string => hashedId("ms", userId, scope.owner, url, name, given);
 
@@ -52,8 +56,8 @@ export function ttlMsOf(asked: unknown): number {
 }
 
 /**
- * Subscribes an agent, or refreshes its subscription, which replaces its secret (the old one signs too for a day) and clears what
- * failures there were. A callback that has not responded to a challenge of this user for a day is asked first. Throws
+ * Subscribes an agent, or refreshes its subscription, which replaces its secret (the old one signs too for a day) and enables it if
+ * it was disabled. A callback that has not responded to a challenge of this user for a day is asked first. Throws
  * InvalidParams, CallbackEndpointError and ResourceExhausted.
  */
 export async function grant(
@@ -85,7 +89,8 @@ export async function grant(
       isListenerKnown: true,
     });
   } catch (error) {
-    if (granted.isNew) await deleteWebhook(platform, { _id: id, owner_id: subscribing.scope.owner });
+    if (granted.before === null)
+      await deleteWebhook(platform, { _id: id, owner_id: subscribing.scope.owner });
     throw asExhausted(asInvalidParams(error));
   }
   await platform.routing.invalidate([subscribing.scope.owner]);
@@ -172,18 +177,27 @@ async function store(platform: Working, subscribing: Subscribing, given: ToStore
     const listener = known
       ? await refresh(platform, known, subscribing, given)
       : await insert(platform, subscribing, given);
-    if (listener) return { listener, isNew: !known };
+    if (listener) return { listener, before: known };
   }
   throw new AppError("conflict", "the subscription was changed by other requests at the same time");
 }
 
-const termsOf = (platform: Stores, { keyId }: Subscribing, { wanted, ttlMs, verified_at_ms }: ToStore) => ({
+const termsOf = (
+  platform: Stores,
+  { keyId, clientName }: Subscribing,
+  { wanted, ttlMs, verified_at_ms }: ToStore,
+) => ({
   key_id: keyId,
+  client_name: clientName,
   event_type: wanted.name,
   arguments: wanted.arguments,
   expires_at_ms: platform.clock() + ttlMs,
   verified_at_ms,
 });
+
+/** Of the callback nothing: path and query may hold a secret of their own. */
+const nameOf = ({ clientName }: Subscribing, { about }: Wanted): string =>
+  lineOf(clientName === null ? `agent: ${about}` : `agent ${clientName}: ${about}`, NAME_CHARS);
 
 /** Returns null if another request has stored it in between. */
 async function insert(
@@ -192,12 +206,11 @@ async function insert(
   given: ToStore,
 ): Promise<McpListener | null> {
   const { secrets, mongo } = platform;
-  const { url, name } = given.wanted;
+  const { url } = given.wanted;
   const about = {
     ownerId: subscribing.scope.owner,
     userId: subscribing.userId,
-    // Path and query may hold the callback's own secret.
-    name: `${name} for ${new URL(url).host}`,
+    name: nameOf(subscribing, given.wanted),
   };
   const listener: McpListener = {
     _id: given.id,
@@ -221,7 +234,7 @@ async function insert(
 /** Returns null if another request has changed or ended it in between. */
 async function refresh(
   platform: Working,
-  { _id, signing_keys: keys }: McpListener,
+  { _id, signing_keys: keys, active }: McpListener,
   subscribing: Subscribing,
   given: ToStore,
 ): Promise<McpListener | null> {
@@ -232,12 +245,14 @@ async function refresh(
   const key = { secret: given.secret };
   return await Webhooks(mongo)
     .findOneAndUpdate(
-      { _id, "signing_keys.0.sealed": current?.sealed ?? null },
+      { _id, active, "signing_keys.0.sealed": current?.sealed ?? null },
       {
         $set: {
           mcp: termsOf(platform, subscribing, given),
           ...(!isSame && { signing_keys: rotated(keys, storedKey(key, secrets.seal(given.secret)), now) }),
-          ...{ active: true, disabled_reason: null, failing_since_ms: null },
+          name: nameOf(subscribing, given.wanted),
+          // One that fails goes on to: hosts refresh without having repaired anything.
+          ...(!active && { active: true, disabled_reason: null, failing_since_ms: null }),
           updated_at: unixSeconds(now),
         },
       },

@@ -54,8 +54,14 @@ export async function startCallback({
 export const right = (challenge: string): Reply => ({ status: 200, body: JSON.stringify({ challenge }) });
 
 /** Calls a method and returns its result, or its error. */
-export async function call(api: Api, method: string, params: Record<string, unknown> = {}, path = "/mcp") {
-  const { json, status, text } = await exchange(api, { ...modern(method, params), path });
+export async function call(
+  api: Api,
+  method: string,
+  params: Record<string, unknown> = {},
+  path = "/mcp",
+  meta: Record<string, unknown> = {},
+) {
+  const { json, status, text } = await exchange(api, { ...modern(method, params, { meta }), path });
   if (json?.result === undefined && json?.error === undefined) throw new Error(`${status}: ${text}`);
   return json as {
     // biome-ignore lint/suspicious/noExplicitAny: each method has another result
