@@ -33,6 +33,7 @@ import {
   versionCommand,
   whoamiCommand,
 } from "./remote/server-commands.ts";
+import { agentCommands } from "./resources/agent.ts";
 import { alertCommands } from "./resources/alert.ts";
 import { attentionCommand, queuesCommand } from "./resources/attention.ts";
 import { savedComponentCommands } from "./resources/component.ts";
@@ -156,6 +157,7 @@ export function createProgram(): Command {
   actionCommands(program, tools);
   workflowCommands(program, tools);
   subscriptionCommands(program, tools);
+  agentCommands(program, tools);
   deliveryCommands(program, tools);
   attentionCommand(program, tools);
   queuesCommand(program, tools);

@@ -66,6 +66,7 @@ export const SUBSCRIPTIONS: Names = (...of) => [mapped(subscriptions(...of), byI
 export const CONNECTIONS: Names = (...of) => [mapped(connections(...of), byId)];
 export const COMPONENTS: Names = (...of) => [latestByKey(components(...of))];
 export const COMPONENT_IDS: Names = (...of) => [mapped(components(...of), byId)];
+export const AGENTS: Names = (client, call) => [mapped(client.mcpSubscriptions.list({}, call), byId)];
 export const APPS: Names = (...of) => [apps(...of)];
 
 const byId = ({ id }: { id: string }): Nameable => ({ id, name: null });
