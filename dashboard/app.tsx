@@ -23,6 +23,8 @@ const more = (name: keyof typeof import("./screens/more")) =>
 
 const Shortcuts = shortcutsWith(async () => (await import("./screens/more")).Palette);
 
+const AgentSubscription = more("AgentSubscription");
+const Agents = more("Agents");
 const AuditLog = more("AuditLog");
 const Gallery = more("Gallery");
 const Sources = more("Sources");
@@ -107,6 +109,8 @@ function Screens() {
       <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
       <Route path={`${BASE}/destinations`} component={Destinations} />
       <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
+      <Route path={`${BASE}/agents`} component={Agents} />
+      <Route path={`${BASE}/agents/:id`} component={AgentSubscription} />
       <Route path={`${BASE}/deliveries`} component={Deliveries} />
       <Route path={`${BASE}/replays`} component={Replays} />
       <Route path={`${BASE}/deliveries/:id`} component={Delivery} />

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api/client";
-import { callsOf } from "../api/listeners";
+import { callsOf, isAgents } from "../api/listeners";
 import type { Resource } from "../api/resource";
 import { to } from "../lib/address";
 import { count, counted, words } from "../lib/format";
@@ -49,7 +49,12 @@ function linesOf(attention: Attention, reload: () => void): Line[] {
       ({ id, name, since_ms, reason, causes }): Line => ({
         ...{ key: id, tone: "bad", state: "Disabled", since: since_ms, why: whyOf(causes, reason) },
         what: <Thing id={id} name={name} />,
-        action: (
+        // An agent enables its own, by its next refresh.
+        action: isAgents(id) ? (
+          <LinkButton isSmall href={to(`/agents/${id}`)}>
+            Show
+          </LinkButton>
+        ) : (
           <Button changes isSmall onClick={() => enable(id)}>
             Enable
           </Button>

@@ -1,5 +1,5 @@
 import type { Schemas } from "../api/client";
-import { isWebhook } from "../api/listeners";
+import { isAgents, isWebhook } from "../api/listeners";
 import { to } from "../lib/address";
 import { now } from "../lib/clock";
 import { dayTime, duration, words } from "../lib/format";
@@ -32,7 +32,8 @@ interface StatusProps {
 /** The HTTP status of an attempt, or that there was no response; without a request, that it failed. */
 export function Status({ attempt, listenerId }: StatusProps) {
   if (attempt === null) return <span class="muted">–</span>;
-  const wasRequested = isWebhook(listenerId) && !attempt.error?.startsWith("function: ");
+  const wasRequested =
+    (isWebhook(listenerId) || isAgents(listenerId)) && !attempt.error?.startsWith("function: ");
   const isGood = attempt.status !== null && attempt.status >= 200 && attempt.status < 300;
   return (
     <Badge tone={isGood ? "good" : "bad"} isPlain>

@@ -1,4 +1,5 @@
 import type { Schemas } from "../api/client";
+import { isWebhook, nounOf } from "../api/listeners";
 import { Card, Notice, Time } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 
@@ -12,9 +13,9 @@ export function Request({ delivery }: { delivery: Detail }) {
       <div class="stack tight">
         {request === null ? (
           <p class="muted">
-            {/^wh_/.test(delivery.webhook_id)
+            {isWebhook(delivery.webhook_id)
               ? "The webhook was deleted; its address is not kept."
-              : "The destination receives this event, with its ids:"}
+              : `The ${nounOf(delivery.webhook_id).toLowerCase()} receives this event, with its ids:`}
           </p>
         ) : (
           <div class="stack tight">

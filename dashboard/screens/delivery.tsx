@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { headwater } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
-import { isWebhook } from "../api/listeners";
+import { isWebhook, nounOf } from "../api/listeners";
 import { useLive } from "../api/live";
 import { useOwnAccount } from "../api/own-account";
 import { useResource } from "../api/resource";
@@ -115,7 +115,7 @@ export function Delivery() {
               <div class="stack">
                 <Card title="Facts">
                   <dl class="facts">
-                    <dt>{isWebhook(delivery.webhook_id) ? "Webhook" : "Destination"}</dt>
+                    <dt>{nounOf(delivery.webhook_id)}</dt>
                     <dd>
                       <Thing id={delivery.webhook_id} name={delivery.webhook_name} />
                     </dd>

@@ -115,7 +115,7 @@ function BranchStep({ branch, isFolded, replay }: BranchStepProps) {
   return (
     <Step
       isFolded={isFolded}
-      icon={/^(wh|ds|ac)_/.test(listener_id) ? "webhook" : "zap"}
+      icon={/^(wh|ds|ac|ms)_/.test(listener_id) ? "webhook" : "zap"}
       tone={toneOf(branch)}
       title={<Thing id={listener_id} name={listener_name} isPlain={isFolded} />}
       note={

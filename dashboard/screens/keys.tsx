@@ -15,7 +15,7 @@ import { ACCESS, NewKey } from "./new-key";
 
 type ApiKey = Schemas["ApiKey"];
 
-function stateOf({ revoked_at, expires_at }: ApiKey): "Valid" | "Expired" | "Revoked" {
+export function stateOf({ revoked_at, expires_at }: ApiKey): "Valid" | "Expired" | "Revoked" {
   if (revoked_at !== null) return "Revoked";
   return expires_at !== null && expires_at * 1000 <= now.value ? "Expired" : "Valid";
 }
@@ -133,7 +133,8 @@ export function Keys() {
 /** So many emitters are named in a row. */
 const MAX_NAMED = 3;
 
-function May({ row: { access, emitter_ids } }: { row: ApiKey }) {
+/** What a key may do. */
+export function May({ row: { access, emitter_ids } }: { row: ApiKey }) {
   if (emitter_ids === null) return <>{ACCESS[access]}</>;
   return (
     <>

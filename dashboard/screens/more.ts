@@ -2,6 +2,8 @@
 import { addStyles } from "../lib/styles";
 import styles from "../styles/later/more.css";
 
+export { AgentSubscription } from "./agent-subscription";
+export { Agents } from "./agents";
 export { Alerts } from "./alerts";
 export { NeedsAttention } from "./attention";
 export { AuditLog } from "./audit-log";

@@ -25,7 +25,7 @@ import { Editor } from "./source-code";
 
 type Subscription = Schemas["Subscription"];
 
-/** A source or a workflow gets events as they are (docs/functions.md). */
+/** A source, a workflow or an agent gets events as they are (docs/functions.md). */
 export const hasDeliveries = ({ listener_id }: Subscription): boolean => /^(wh|ds|ac)_/.test(listener_id);
 
 const STARTER = `// Gets each event, and returns what is sent in its place; null drops it.
@@ -58,8 +58,8 @@ export function Subscription() {
             <div class="stack">
               <Facts subscription={subscription} />
               <Notice>
-                A source or a workflow receives events as they are: only what is sent to a webhook or a
-                destination goes through a function.
+                A source, a workflow or an agent receives events as they are: only what is sent to a webhook
+                or a destination goes through a function.
               </Notice>
             </div>
           )

@@ -19,6 +19,7 @@ export const NAVIGATION: { title: string; entries: Entry[] }[] = [
       { path: "/map", label: "Map", icon: "share" },
       { path: "/webhooks", label: "Webhooks", icon: "webhook" },
       { path: "/destinations", label: "Destinations", icon: "database" },
+      { path: "/agents", label: "Agents", icon: "radio" },
       { path: "/deliveries", label: "Deliveries", icon: "send" },
       { path: "/issues", label: "Issues", icon: "alert" },
       { path: "/queues", label: "Queues", icon: "clock" },

@@ -7,6 +7,7 @@ const SCREENS: Record<string, string> = {
   wh: "/webhooks",
   ds: "/destinations",
   ac: "/destinations",
+  ms: "/agents",
   sub: "/subscriptions",
   sc: "/components",
   dlv: "/deliveries",

@@ -148,6 +148,7 @@ describe("every screen of the dashboard", function () {
       "webhook-deliveries": `/webhooks/${webhook.id}/deliveries`,
       "webhook-signing": `/webhooks/${webhook.id}/signing`,
       "webhook-settings": `/webhooks/${webhook.id}/settings`,
+      agents: "/agents",
       deliveries: "/deliveries",
       delivery: `/deliveries/${delivery.id}`,
       event: `/events/${source.id}/${delivery.event_id}`,
