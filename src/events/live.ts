@@ -3,6 +3,7 @@ import { limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/ids.ts";
 import { stringifyJson } from "../lib/json-text.ts";
+import { OpenCounts } from "../lib/open-counts.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Awaited, Stores } from "../platform.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/events/event-summary.ts";
@@ -12,21 +13,14 @@ const HEARTBEAT_MS = 15_000;
 const MAX_BACKLOG_BYTES = LIMITS.streamBacklogBytes.value;
 
 /** In one web process, by user: each stream holds a socket and its backlog for as long as it likes. */
-const openStreams = new Map<string, number>();
+const openStreams = new OpenCounts();
 
 /** Counts an open stream of a user; returns the function that ends it. Throws `rate-limited` for one too many. */
 export function openStream(userId: string, most: number): () => void {
-  const count = openStreams.get(userId) ?? 0;
-  if (count >= most) {
-    const message = `this user already has ${most} open streams`;
-    throw new AppError("rate-limited", message, { retryAfterMs: HEARTBEAT_MS });
-  }
-  openStreams.set(userId, count + 1);
-  return () => {
-    const left = (openStreams.get(userId) ?? 1) - 1;
-    if (left > 0) openStreams.set(userId, left);
-    else openStreams.delete(userId);
-  };
+  const release = openStreams.open(userId, most);
+  if (release) return release;
+  const message = `this user already has ${most} open streams`;
+  throw new AppError("rate-limited", message, { retryAfterMs: HEARTBEAT_MS });
 }
 
 /** The SSE event name, which `curl -N` shows before each line of data. */
