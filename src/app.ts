@@ -23,6 +23,7 @@ import { privateAddressRoutes } from "./connections/private-address-routes.ts";
 import { connectionRoutes } from "./connections/routes.ts";
 import { issueRoutes } from "./deliveries/issues/routes.ts";
 import { destinationDeliveryRoutes } from "./deliveries/listener-routes.ts";
+import { pullRoutes } from "./deliveries/pull/routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
 import { actionRoutes } from "./destinations/action/routes.ts";
@@ -101,6 +102,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...actionRoutes,
   ...deliveryRoutes,
   ...destinationDeliveryRoutes,
+  ...pullRoutes,
   ...mcpSubscriptionRoutes,
   ...replayRoutes,
   ...issueRoutes,

@@ -24,7 +24,7 @@ const LOGIN: Setting[] = [
 ];
 
 /** The settings of each kind (docs/destinations.md, docs/actions.md). */
-const KINDS: Record<Kind, { label: string; settings: Setting[] }> = {
+const KINDS: Record<Kind, { label: string; settings: Setting[]; about?: string }> = {
   redis_stream: {
     label: "Redis stream",
     settings: [
@@ -87,6 +87,12 @@ const KINDS: Record<Kind, { label: string; settings: Setting[] }> = {
       },
     ],
   },
+  /** A program asks for its events (docs/destinations.md#pull). */
+  pull: {
+    label: "Pull (kept for a program)",
+    settings: [],
+    about: "Its events are kept here until a program asks for them: headwater pull, or the API.",
+  },
   /** Its fields are those of its component (action-form.tsx). */
   action: { label: "Action (a component)", settings: [] },
 };
@@ -133,6 +139,7 @@ const KEPT = "Kept encrypted and never shown; empty keeps it. Another address ne
 
 export const DestinationFields = ({ kind, typed, onChange, faultOf, isNew = false }: FieldsProps) => (
   <>
+    {KINDS[kind].about && <p class="hint">{KINDS[kind].about}</p>}
     {KINDS[kind].settings.map(({ name, label, hint, placeholder, isRequired = false, isSecret, type }) => (
       <TextField
         key={`${kind}.${name}`}

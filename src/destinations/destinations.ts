@@ -4,6 +4,7 @@ import { type Deployer, ownDeployer } from "../components/deployer.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
+import { PulledEvents } from "../models/pulled-event.ts";
 import { SourceMemories } from "../models/source.ts";
 import {
   type Destination,
@@ -37,11 +38,19 @@ import type {
 export function presentDestination(platform: Stores, destination: Destination): DestinationView {
   const { header_names, signing, public_key, ...shared } = presentWebhook(platform, destination);
   const { kind } = destination;
-  return { ...shared, kind, [kind]: KINDS[kind].show(openSettings(platform.secrets, destination)) };
+  return {
+    ...shared,
+    kind,
+    [kind]: KINDS[kind].show(openSettings(platform.secrets, destination), destination),
+  };
 }
 
 /** Returns a destination, not a webhook, of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-async function findDestination(platform: Stores, id: string, owners: string[]): Promise<Destination | null> {
+export async function findDestination(
+  platform: Stores,
+  id: string,
+  owners: string[],
+): Promise<Destination | null> {
   const found = await Webhooks(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean<Webhook | null>();
@@ -88,11 +97,12 @@ export async function createDestination(
   const kind = kindOf(input);
   checkDeliverySettings(platform.config, input, kind);
   await checkCount(platform, input.ownerId, "webhooks");
-  const about = { deployer, path: kind };
-  const { url, settings, uses } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
   const now = platform.clock();
+  const _id = newId(KINDS[kind].prefix, now);
+  const about = { id: _id, deployer, path: kind };
+  const { url, settings, uses } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
   const destination: Destination = {
-    _id: newId(KINDS[kind].prefix, now),
+    _id,
     ...newFields(input, now),
     kind,
     settings: sealSettings(platform.secrets, settings, kind),
@@ -178,7 +188,7 @@ async function changedSettings(
   destination: Destination,
   changes: DestinationChanges,
 ): Promise<{ fields: Partial<Destination>; uses: Uses | undefined; secretsRemoved: string[] } | undefined> {
-  const { kind, owner_id: owner } = destination;
+  const { _id: id, kind, owner_id: owner } = destination;
   const other = KIND_NAMES.find(name => name !== kind && changes[name] !== undefined);
   if (other) throw invalidField("body", other, `a destination of kind ${kind} has no such settings`);
   const given = changes[kind];
@@ -190,7 +200,7 @@ async function changedSettings(
     { url: (given as { url?: string }).url, secrets: Object.keys(given) },
   );
   const kept = without(before, lost);
-  const about = { deployer: { ...deployer, owner }, path: kind, before };
+  const about = { id, deployer: { ...deployer, owner }, path: kind, before };
   const checked = await check(platform, keepsItself ? given : { ...kept, ...given }, about);
   const { url, settings, uses } = checked;
   const sealed = sealSettings(platform.secrets, settings, kind);
@@ -203,7 +213,7 @@ const without = (settings: object, names: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)));
 
 /**
- * Deletes a destination as `deleteWebhook` deletes a webhook, and the db of an action, and closes this process's connection to it. Those of other
+ * Deletes a destination as `deleteWebhook` deletes a webhook, the db of an action, and what is kept to be pulled, and closes this process's connection to it. Those of other
  * processes, which are used no more, are closed when they have been idle for `LIMITS.destinationIdleMs`.
  */
 export async function deleteDestination(
@@ -212,5 +222,6 @@ export async function deleteDestination(
 ): Promise<void> {
   await deleteWebhook(platform, destination);
   await SourceMemories(platform.mongo).deleteOne({ _id: destination._id });
+  await PulledEvents(platform.mongo).deleteMany({ listener_id: destination._id });
   platform.lastingConnections.drop(destination._id);
 }

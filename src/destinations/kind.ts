@@ -3,12 +3,14 @@ import type { Uses } from "../components/components.ts";
 import type { Deployer } from "../components/deployer.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Webhook } from "../models/webhook.ts";
+import type { Destination, Webhook } from "../models/webhook.ts";
 import type { Calling } from "../platform.ts";
 import type { Secrets } from "../store/secrets.ts";
 
 /** For whom settings are checked, and the field of the body that has them. */
 export interface CheckFor<Settings = object> {
+  /** The destination's id. */
+  id: string;
   deployer: Deployer;
   path: string;
   /** The stored settings that are changed; absent for a new destination. */
@@ -44,8 +46,8 @@ interface KindOf<Given, Settings> {
    * `invalid`.
    */
   check(platform: Calling, settings: Given, about: CheckFor<Settings>): Promise<Checked<Settings>>;
-  /** Returns stored settings as they are shown. */
-  show(settings: Settings): Record<string, unknown>;
+  /** Returns stored settings as they are shown, and how the destination is, if they are those of one. */
+  show(settings: Settings, destination?: Destination): Record<string, unknown>;
 }
 
 export type Kind = KindOf<object, object>;

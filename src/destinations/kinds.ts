@@ -1,6 +1,7 @@
 import type { DestinationKind } from "../models/webhook.ts";
 import { action } from "./action/kind.ts";
 import type { Kind } from "./kind.ts";
+import { pull } from "./pull/kind.ts";
 import { rabbitMq } from "./rabbitmq/kind.ts";
 import { redisStream } from "./redis-stream/kind.ts";
 import { s3 } from "./s3/kind.ts";
@@ -11,6 +12,7 @@ export const KINDS: Record<DestinationKind, Kind> = {
   rabbitmq: rabbitMq,
   s3,
   action,
+  pull,
 };
 
 export const KIND_NAMES = Object.keys(KINDS) as DestinationKind[];

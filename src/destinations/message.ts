@@ -1,3 +1,4 @@
+import type { PulledFrom } from "../models/pulled-event.ts";
 import type { Destination, Webhook } from "../models/webhook.ts";
 import type { Calling } from "../platform.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
@@ -17,6 +18,14 @@ export interface Message {
   trace?: TraceContext | undefined;
   /** How many listeners led to its event; absent for none. */
   hops?: number | undefined;
+  /** For a destination that keeps where the event is, and not the event; absent for a test. */
+  stored?: StoredAt;
+}
+
+/** Where the body of a message is stored. */
+export interface StoredAt extends PulledFrom {
+  /** The number of the retry schedule of its delivery: one that is restarted by hand has another. */
+  schedule: number;
 }
 
 /** What the endpoint returned, or why nothing came back. */

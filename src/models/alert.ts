@@ -11,6 +11,7 @@ export const ALERT_TYPES = [
   "source.failing",
   "source.recovered",
   "source.rejecting",
+  "destination.lagging",
   "connection.broken",
   "quota.80",
   "quota.100",

@@ -2,6 +2,7 @@ import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 import { BY_LAST_TIMES, LAST_TIMES, type LastTimes } from "../store/last-times.ts";
 import { REVISED, type Revised } from "../store/revisions.ts";
+import type { PullState } from "./pulled-event.ts";
 
 export interface SigningKey {
   /** `whsec_…`, or the `whsk_…` of an ed25519 key pair, encrypted. */
@@ -32,7 +33,7 @@ export interface Recovery {
 }
 
 /** What a destination hands events to, instead of an HTTP endpoint. */
-export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
+export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action" | "pull";
 
 /**
  * Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`), an
@@ -72,6 +73,8 @@ export interface Webhook extends Revised, LastTimes {
   mcp?: McpTerms;
   /** JSON of the settings of a destination, encrypted; absent for a webhook. */
   settings?: string;
+  /** Of a destination of kind `pull`; absent until it was sent something. */
+  pull?: PullState;
   /** The component that an action runs. */
   component_id?: string;
   /** The connections that its props name. */
@@ -140,6 +143,7 @@ export const Webhooks = collection<Webhook>(
       kind: { type: String },
       settings: { type: String },
       mcp: { type: Schema.Types.Mixed, default: undefined },
+      pull: { type: Schema.Types.Mixed, default: undefined },
       component_id: { type: String },
       connection_ids: { type: [String], default: undefined },
       owner_id: { type: String, required: true },

@@ -113,6 +113,8 @@ export function redisKeys(prefix: string) {
     setAsideExpiries: () => `${prefix}:{set-aside}:expiries`,
     /** Pub/sub channel: deliveries and runs of an account, for live views. */
     accountFeed: (ownerId: string) => tagged(ownerId, "account-feed"),
+    /** Pub/sub channel: says that something is kept for a program to pull. */
+    pullFeed: (listenerId: string) => tagged(listenerId, "pull-feed"),
     /** Sorted set: accounts with an open live view, by the time until which it is watched. */
     watchedAccounts: () => `${prefix}:watched-accounts`,
     /** Flag: a session of the board that was signed out, until it would have expired. */

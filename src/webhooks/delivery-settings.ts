@@ -55,6 +55,7 @@ export function checkDeliverySettings(
   if (timeout_seconds === undefined || timeout_seconds === null) return;
   const wrong = (message: string) => invalidField("body", "timeout_seconds", message);
   if (kind === "action") throw wrong("an action has the time of a run (`run` in TIMEOUTS)");
+  if (kind === "pull") throw wrong("nothing is sent to a destination of kind pull");
   const most = deliveries.longestTimeoutMs / 1000;
   if (timeout_seconds > most) {
     throw wrong(`must be at most ${most}, as this server is set up (\`longest-attempt\` in TIMEOUTS)`);

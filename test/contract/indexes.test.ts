@@ -196,6 +196,8 @@ describe("queries of the whole system", () => {
     const inOrder = await api.createWebhook(world.receiver.url);
     await api.expect(200, "PUT", `/webhooks/${inOrder.id}`, { body: { ordered: true } });
     await api.subscribe(source.id, inOrder.id);
+    const pulled = await thing("listener").make(world, { api });
+    await api.subscribe(source.id, pulled);
     world.receiver.script(500, 200);
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
     await fetch(endpoint, { method: "POST", body: "{}" });
@@ -213,6 +215,14 @@ describe("queries of the whole system", () => {
       },
     );
     await api.expect(200, "PUT", `/webhooks/${inOrder.id}`, { body: { ordered: false } });
+    const pull = (query: Record<string, string>) =>
+      api.expect(200, "GET", `/listeners/${pulled}/events`, { query });
+    const { cursor } = await until(async () => {
+      const found = await pull({});
+      return found.events.length > 0 && found;
+    });
+    await pull({ after: cursor, wait: "1" });
+    await api.expect(204, "DELETE", `/destinations/${pulled}`);
     const runs = (query: Record<string, string>) =>
       api.expect(200, "GET", `/sources/${source.id}/runs`, { query });
     const [failed] = await runs({ outcome: "error" });

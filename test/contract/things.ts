@@ -83,6 +83,12 @@ const destination: Make = async (_, owner) => {
   return (await owner.api.expect(201, "POST", "/destinations", options)).id;
 };
 
+/** A destination that a program pulls from. */
+const listener: Make = async (_, owner) => {
+  const options = { query: orgQuery(owner), body: { pull: {} } };
+  return (await owner.api.expect(201, "POST", "/destinations", options)).id;
+};
+
 /** As `events/subscribe` stores it, without the challenge. Its id has a time, so that the newest comes first. */
 const mcpSubscription: Make = async ({ system, receiver }, { api, orgId }) => {
   const _id = newId("ms");
@@ -255,6 +261,7 @@ export const THINGS: Record<string, Thing> = {
   source: { make: source, prefix: "dc" },
   webhook: { make: webhook, prefix: "wh" },
   destination: { make: destination, prefix: "ds" },
+  listener: { make: listener, prefix: "ds" },
   action: { make: action, prefix: "ac" },
   "mcp subscription": { make: mcpSubscription, prefix: "ms" },
   workflow: { make: workflow, prefix: "p" },

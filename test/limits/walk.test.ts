@@ -502,6 +502,11 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   destinationIdleMs: "test/egress/lasting-connections.test.ts",
   destinationReplyBytes: "test/destinations/misbehaving-servers.test.ts",
   destinationSettingsBytes: "test/destinations/routes.test.ts",
+  pulledEvents: "test/destinations/pull/send.test.ts",
+  pullLagMs: "test/destinations/pull/send.test.ts",
+  pulledBytes: "test/deliveries/pull/routes.test.ts",
+  pullWaitMs: "test/deliveries/pull/routes.test.ts",
+  pullsWaiting: "test/deliveries/pull/routes.test.ts",
 };
 
 /** Bounds that no test exceeds, and why. */

@@ -13,6 +13,7 @@ import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
 import { Gallery } from "./resources/gallery.ts";
 import { Issues } from "./resources/issues.ts";
+import { Listeners } from "./resources/listeners.ts";
 import { McpSubscriptions } from "./resources/mcp-subscriptions.ts";
 import { Organizations } from "./resources/organizations.ts";
 import { Sources } from "./resources/sources.ts";
@@ -40,6 +41,7 @@ export class Headwater {
   readonly sources: Sources;
   readonly webhooks: Webhooks;
   readonly destinations: Destinations;
+  readonly listeners: Listeners;
   readonly mcpSubscriptions: McpSubscriptions;
   readonly subscriptions: Subscriptions;
   readonly connections: Connections;
@@ -58,6 +60,7 @@ export class Headwater {
     this.sources = new Sources(this.#connection);
     this.webhooks = new Webhooks(this.#connection);
     this.destinations = new Destinations(this.#connection);
+    this.listeners = new Listeners(this.#connection);
     this.mcpSubscriptions = new McpSubscriptions(this.#connection);
     this.subscriptions = new Subscriptions(this.#connection);
     this.connections = new Connections(this.#connection);

@@ -69,7 +69,8 @@ export async function* watch(
   }
 }
 
-function isFinal(error: unknown): boolean {
+/** Whether the same request would fail again. */
+export function isFinal(error: unknown): boolean {
   if (error instanceof ApiError) return !isPassing(error.status, error.retryAfterMs);
   return error instanceof HeadwaterError && !(error instanceof ConnectionError);
 }

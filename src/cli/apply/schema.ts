@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { ownDeployer } from "../../components/deployer.ts";
 import type { Kind } from "../../destinations/kind.ts";
+import { pull } from "../../destinations/pull/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";
 import { s3 } from "../../destinations/s3/kind.ts";
@@ -69,7 +70,7 @@ export type DeclaredWebhook = Static<typeof DeclaredWebhook>;
 const Settings = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 
 /** The kinds that a file declares below `destinations`, with what the server knows of each; actions have a part of their own. */
-export const KINDS = { redis_stream: redisStream, rabbitmq: rabbitMq, s3 } satisfies Record<
+export const KINDS = { redis_stream: redisStream, rabbitmq: rabbitMq, s3, pull } satisfies Record<
   Exclude<DestinationKind, "action">,
   Kind
 >;
@@ -181,7 +182,7 @@ export async function settingsAsStored(kind: DeclaredKind, settings: object): Pr
   const { check, show, secrets } = KINDS[kind];
   // All that these kinds read of a server is where it may connect, which only the server knows.
   const server = { config: { egressAllow: ANY_ADDRESS } } as unknown as Calling;
-  const about = { deployer: ownDeployer({ ownerId: "", userId: "" }), path: kind };
+  const about = { id: "", deployer: ownDeployer({ ownerId: "", userId: "" }), path: kind };
   const stored = (await check(server, settings, about)).settings as Record<string, unknown>;
   const set = secrets.filter(name => (stored[name] ?? null) !== null);
   return { shown: show(stored), secrets: Object.fromEntries(set.map(name => [name, stored[name]])) };

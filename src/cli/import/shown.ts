@@ -67,6 +67,7 @@ export const DestinationRow = Type.Object({
   redis_stream: Values,
   rabbitmq: Values,
   s3: Values,
+  pull: Values,
   action: Shown(Type.Object({ component_id: Text, configured_props: Values, secrets_set: Names })),
 });
 

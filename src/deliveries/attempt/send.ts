@@ -8,6 +8,7 @@ import type {
   SendToWebhook,
 } from "../../destinations/message.ts";
 import { MAX_RESPONSE_BYTES, outcomeOf } from "../../destinations/outcome.ts";
+import { sendToPull } from "../../destinations/pull/send.ts";
 import { sendToRabbitMq } from "../../destinations/rabbitmq/send.ts";
 import { sendToRedisStream } from "../../destinations/redis-stream/send.ts";
 import { sendToS3 } from "../../destinations/s3/send.ts";
@@ -28,6 +29,7 @@ const sendTo: Record<DestinationKind, SendToDestination> = {
   rabbitmq: sendToRabbitMq,
   s3: sendToS3,
   action: sendToAction,
+  pull: sendToPull,
 };
 
 /**

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { StoredAt } from "../../destinations/message.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { eventMs } from "../../lib/ids.ts";
 import { groupBy } from "../../lib/lists.ts";
@@ -226,10 +227,21 @@ async function send(
   const message = {
     ...{ id, eventId: event.event_id, emitterId: event.emitter_id, eventName: event.name },
     ...{ attempt: number, body, trace: event.trace, hops: event.hops },
+    ...(webhook.kind === "pull" && { stored: storedOf(attempt) }),
   };
   observeLateness(platform, attempt);
   return await makeAttempt(platform, { webhook, message, retryIndex }, signal, shared);
 }
+
+/** Where the event is, for a destination that keeps no more of it. */
+const storedOf = ({ event, listener, row, transformed }: Attempt): StoredAt => ({
+  emit_id: event.id,
+  subscription_id: listener.subscriptionId,
+  subscriber_id: row?.subscriber_id ?? listener.ownerId,
+  is_transformed: transformed !== undefined,
+  // Both grow by one with each automatic retry.
+  schedule: row === undefined ? 0 : row.generation - row.retry_index,
+});
 
 async function record(
   platform: Working & Calling,

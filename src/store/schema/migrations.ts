@@ -22,6 +22,7 @@ import { codeHistories } from "./migrations/0020-code-histories.ts";
 import { roles } from "./migrations/0021-roles.ts";
 import { lastTimes } from "./migrations/0022-last-times.ts";
 import { lastPublished } from "./migrations/0023-last-published.ts";
+import { pulledEvents } from "./migrations/0024-pulled-events.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   roles,
   lastTimes,
   lastPublished,
+  pulledEvents,
 ];
 
 /** The schema that this release needs. */

@@ -122,6 +122,13 @@ subscriptions:
     });
   });
 
+  it("makes one that is pulled from, and changes nothing when it is applied again", async () => {
+    const file = "project: shop\ndestinations:\n  waiting: { pull: {}, ordered: true }\n";
+    await applier.applied(file);
+    expect(await named("shop/waiting")).to.include({ kind: "pull", ordered: true });
+    expect(await applier.applied(file)).to.equal("Nothing to change.\n");
+  });
+
   it("changes only what differs, and removes what is no longer declared", async () => {
     await applier.applied(FILE);
     const before = await destinations();

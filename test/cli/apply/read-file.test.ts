@@ -63,7 +63,7 @@ sources:
 
   it("names every field that is wrong in destinations and actions, also of their kind", async () => {
     expect(await problem("project: a\ndestinations: { x: {}, y: { s3: {}, rabbitmq: {} } }")).to.equal(
-      "destinations.x: needs exactly one of redis_stream, rabbitmq, s3; destinations.y: needs exactly one of redis_stream, rabbitmq, s3",
+      "destinations.x: needs exactly one of redis_stream, rabbitmq, s3, pull; destinations.y: needs exactly one of redis_stream, rabbitmq, s3, pull",
     );
     expect(await problem("project: a\ndestinations: { x: { kafka: {} }, B: {} }"))
       .to.include("destinations.x.kafka: there is no such field")
