@@ -13,8 +13,8 @@ export interface Processes {
   api: Api;
   /** By their names. */
   running: Map<string, WorkerProcess>;
-  /** Starts a process without waiting for it. */
-  spawn(name: string): WorkerProcess;
+  /** Starts a process without waiting for it; `more` are settings of it alone. */
+  spawn(name: string, more?: Record<string, string>): WorkerProcess;
   /** Starts a process; resolves when it is ready. */
   start(name: string): Promise<void>;
   kill(name: string): Promise<void>;
@@ -36,8 +36,8 @@ export async function openProcesses(given: Record<string, string> = {}): Promise
   const receiver = await startReceiver(200);
   const { api_key } = await createUser(platform, { email: "crash@example.test" });
   const running = new Map<string, WorkerProcess>();
-  const spawn = (name: string) => {
-    const child = spawnWorker(name, env);
+  const spawn = (name: string, more: Record<string, string> = {}) => {
+    const child = spawnWorker(name, { ...env, ...more });
     running.set(name, child);
     return child;
   };
