@@ -25,6 +25,7 @@ import {
 } from "./operator.ts";
 import { sayIfSlow } from "./output.ts";
 import { publishCommand } from "./publish.ts";
+import { pullCommand } from "./pull.ts";
 import { loginCommand, logoutCommand } from "./remote/login.ts";
 import { accessOptions, type RemoteTools, rejectUnusedAccess } from "./remote/remote-command.ts";
 import {
@@ -176,6 +177,7 @@ export function createProgram(): Command {
   auditCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);
+  pullCommand(program, tools);
   mcpCommand(program, tools);
   deployCommand(program, tools);
   applyCommand(program, tools, { variables });

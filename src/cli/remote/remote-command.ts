@@ -132,10 +132,13 @@ export async function openEgress(): Promise<Egress> {
   });
 }
 
-/** Returns a client for a server and its key, with further options of it. Nothing is sent before the first call. */
+/**
+ * Returns a client for a server and its key, with further options of it; `isSlow`: its requests wait for something, of which
+ * a person need not be told. Nothing is sent before the first call.
+ */
 export function clientFor(
   { url, apiKey, orgId }: Pick<Access, "url" | "apiKey" | "orgId">,
-  options: Pick<HeadwaterOptions, "maxWaitMs"> = {},
+  { isSlow = false, ...options }: Pick<HeadwaterOptions, "maxWaitMs"> & { isSlow?: boolean } = {},
 ): Headwater {
   return new Headwater({
     ...options,
@@ -145,7 +148,8 @@ export function clientFor(
     fetch: (input, init) => {
       const headers = new Headers(init?.headers);
       headers.set("user-agent", USER_AGENT);
-      return sayIfSlow(url, fetch(input, { ...init, headers }));
+      const response = fetch(input, { ...init, headers });
+      return isSlow ? response : sayIfSlow(url, response);
     },
   });
 }

@@ -2,7 +2,7 @@ import { Argument, type Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 import { askSecret, readTextFile, UsageError } from "../input.ts";
-import { show } from "../output.ts";
+import { show, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import {
   type DeliverySettings,
@@ -37,6 +37,7 @@ An action is a destination too: headwater action deploy makes it. docs/destinati
 
   headwater destination create redis_stream rediss://redis.example.com:6380 --stream orders --secret < password.txt
   headwater destination create rabbitmq amqps://rabbit.example.com/shop --username headwater --secret --queue orders
+  headwater destination create pull --name inbox    # for headwater pull inbox
   headwater destination create s3 https://bucket.s3.eu-central-1.amazonaws.com --region eu-central-1 --access-key-id ID`;
 
 /** Commands that see and change destinations, actions included (docs/destinations.md). */
@@ -89,17 +90,21 @@ function createCommand(destination: Command, tools: RemoteTools): void {
     .command("create")
     .description("create a destination; a bucket's secret key is asked for")
     .addArgument(new Argument("<kind>", "what it is").choices(KINDS))
-    .argument("<url>", ADDRESS);
+    .argument("[url]", `${ADDRESS}; none for pull`);
   remoteAction<Options>(
     kindOptions(deliveryOptions(command)),
     tools,
     async ({ client, options }, given = "", address = "") => {
       const kind = given as (typeof KINDS)[number];
-      const settings = await settingsOf(kind, {
-        ...options,
-        address,
-        secret: options.secret || kind === "s3",
-      });
+      if ((address === "") !== (kind === "pull")) {
+        throw new UsageError(kind === "pull" ? "url: pull has none" : `url: ${kind} needs one`);
+      }
+      const settings =
+        (await settingsOf(kind, {
+          ...options,
+          ...(address !== "" && { address }),
+          secret: options.secret || kind === "s3",
+        })) ?? {};
       const created = await client.destinations.create({ ...deliveryBodyOf(options), [kind]: settings });
       show(created, options, detailOf);
     },
@@ -111,15 +116,20 @@ function detailOf(destination: Destination): string {
   const { url: _, ...settings } = (destination[kind] ?? {}) as Record<string, unknown>;
   const lines = Object.entries(settings).map(([name, value]) => [
     name.replaceAll("_", " "),
-    Array.isArray(value) ? value.join(", ") : value,
+    shownSetting(name, value),
   ]);
   return receiverFields(destination, { kind, url, ...Object.fromEntries(lines) });
+}
+
+function shownSetting(name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.join(", ");
+  return name.endsWith("_since") && typeof value === "number" ? timeOf(value * 1000) : value;
 }
 
 type Kind = Schemas["Destination"]["kind"];
 
 /** The kinds whose settings are options; those of an action are its component and props. */
-const KINDS = ["redis_stream", "rabbitmq", "s3"] as const satisfies Kind[];
+const KINDS = ["redis_stream", "rabbitmq", "s3", "pull"] as const satisfies Kind[];
 
 /** The setting of each kind that is never shown. */
 const SECRETS: Partial<Record<Kind, string>> = {
@@ -178,6 +188,7 @@ async function settingsOf(
   });
   if (given.length === 0 && !options.secret) return null;
   const secret = SECRETS[kind];
+  if (kind === "pull") throw new AppError("invalid", "a destination of kind pull has no settings");
   if (secret === undefined)
     throw new AppError("invalid", "headwater action deploy changes the component and the props of an action");
   const settings = Object.fromEntries(given);
