@@ -24,6 +24,7 @@ import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { ThingSubscriptions } from "./thing-subscriptions";
+import { WaitingToBePulled } from "./waiting-to-be-pulled";
 import { WebhookBadge } from "./webhook-parts";
 
 const TABS = [
@@ -59,7 +60,12 @@ export function Destination() {
                 isCurrent: tab === path,
               }))}
             />
-            {tab === "" && <Health listener={detail} resource={resource} />}
+            {tab === "" && (
+              <div class="stack">
+                <WaitingToBePulled destination={detail} />
+                <Health listener={detail} resource={resource} />
+              </div>
+            )}
             {tab === "deliveries" && <ListenerDeliveries id={id} />}
             {tab === "subscriptions" && <ThingSubscriptions id={id} as="listener" />}
             {tab === "settings" && <Settings destination={detail} resource={resource} />}

@@ -147,6 +147,29 @@ describe("the dashboard's destinations and actions", () => {
     expect(await seriousFindings(page)).to.deep.equal([]);
   });
 
+  it("make one that a program pulls from, and show what waits", async () => {
+    await tab.go("/destinations");
+    await button("New destination").click();
+    await dialog().getByLabel("Kind").selectOption({ label: "Pull (kept for a program)" });
+    await dialog()
+      .getByText("Its events are kept here until a program asks for them", { exact: false })
+      .waitFor();
+    await dialog().getByLabel("Name", { exact: true }).fill("Inbox");
+    expect(await create()).to.equal(201);
+    await page.getByText("Everything that was kept is acknowledged.").waitFor();
+    await button("Send a test event").click();
+    await dialog().getByText("200").waitFor();
+    await inDialog("Close").click();
+    await page.reload();
+    await page.getByText("1 event. Nothing was acknowledged since", { exact: false }).waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "destination-pull");
+    await tabs().getByRole("link", { name: "Settings" }).click();
+    await page.getByLabel("Description").fill("For the ERP");
+    await saveAndWait(page, idOfPage());
+    expect(await stored()).to.deep.include({ kind: "pull", description: "For the ERP" });
+  });
+
   it("make an action of code with a secret, and say what is wrong with its props", async () => {
     await tab.go("/destinations");
     await button("New destination").click();
