@@ -14,6 +14,8 @@ import type { Pulled } from "./schema.ts";
 
 /** In one web process, by account: each that waits holds a socket. */
 const waitingPulls = new OpenCounts();
+/** When a pull looks again whose next event is not stored yet. */
+const SOON_MS = 100;
 /** When a pull that was one too many may be sent again. */
 const RETRY_AFTER_MS = 5000;
 
@@ -109,7 +111,8 @@ async function untilKept(
     const pulled = await readKept(platform, await findAgain(platform, listener, request), wanted);
     const leftMs = until - performance.now();
     if (isWorthIt(pulled) || bell.isOver || leftMs <= 0) return pulled;
-    await bell.wait(leftMs);
+    // What is kept and can't be read yet rings no more.
+    await bell.wait(pulled.has_more ? Math.min(leftMs, SOON_MS) : leftMs);
   }
 }
 

@@ -11,6 +11,12 @@ import { cursorOf } from "./cursor.ts";
 import type { Pulled } from "./schema.ts";
 
 /**
+ * So long an event may be on its way to MongoDB that was kept already: its worker was killed, and the emission comes again. Who deletes
+ * an event that waits holds up what is behind it for as long. Milliseconds.
+ */
+const STORED_LATE_MS = 600_000;
+
+/**
  * Returns what is kept for a listener behind a position, and behind what is acknowledged, as the listener was read before: everything
  * up to its `last` is there then, and what comes later is not looked at. What is missing among so many positions is gone, and said so.
  */
@@ -26,11 +32,12 @@ export async function readKept(
     .sort({ position: 1 })
     .limit(limit)
     .lean<PulledEvent[]>();
-  const rows = found.slice(0, fitting(found));
+  const fit = found.slice(0, fitting(found));
+  const bodies = await findBodies(platform, listener, fit);
+  const rows = fit.slice(0, await beforeEarly(platform, fit, bodies));
   // Fewer than wanted are all that there are.
   const isAll = found.length < limit && rows.length === found.length;
-  const to = isAll ? last : (rows.at(-1)?.position ?? last);
-  const bodies = await findBodies(platform, listener, rows);
+  const to = isAll ? last : (rows.at(-1)?.position ?? from);
   const events = rows.flatMap(row => {
     const body = bodies.get(row._id);
     return body === undefined ? [] : [present(listener, row, body)];
@@ -41,6 +48,27 @@ export async function readKept(
     truncated: events.length < to - from,
     has_more: to < last,
   };
+}
+
+/**
+ * Returns how many rows come before the first one whose event is not stored yet: first attempts are made while their events are on the way
+ * to MongoDB. One that stays away for longer was deleted.
+ */
+async function beforeEarly(
+  { mongo, clock }: Stores,
+  rows: PulledEvent[],
+  bodies: ReadonlyMap<string, string>,
+): Promise<number> {
+  const isYoung = ({ created_at }: PulledEvent) => clock() - created_at.getTime() < STORED_LATE_MS;
+  const lacking = rows.filter(row => row.stored && !bodies.has(row._id) && isYoung(row));
+  if (lacking.length === 0) return rows.length;
+  const ids = lacking.map(({ stored }) => stored?.emit_id ?? "");
+  const there = await StoredEvents(mongo)
+    .find({ _id: { $in: ids } }, { _id: 1 })
+    .lean();
+  const isThere = new Set(there.map(({ _id }) => _id));
+  const early = lacking.find(({ stored }) => !isThere.has(stored?.emit_id ?? ""));
+  return early ? rows.indexOf(early) : rows.length;
 }
 
 /** Returns how many of these fit one response, at least one. */

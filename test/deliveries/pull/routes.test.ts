@@ -190,6 +190,9 @@ describe("pulling events", () => {
     const [, last] = (await pull(id)).events;
     const deleted = await PulledEvents(system.worker.mongo).findOne({ listener_id: id, position: 2 }).lean();
     await StoredEvents(system.worker.mongo).deleteOne({ _id: deleted?.stored?.emit_id ?? "" });
+    expect(await pull(id), "may be on its way").to.deep.include({ events: [], has_more: true });
+    const created_at = new Date(Date.now() - 3_600_000);
+    await PulledEvents(system.worker.mongo).updateOne({ listener_id: id, position: 2 }, { $set: { created_at } });
     const pulled = await pull(id, { after: cursor });
     expect(pulled).to.deep.include({ events: [last], truncated: true });
     await publish(flow, 4);

@@ -59,7 +59,7 @@ export class Listeners {
         if (signal?.aborted) return;
         yield event;
       }
-      if (seconds === 0 && after === pulled.cursor) return;
+      if (seconds === 0 && after === pulled.cursor && !pulled.has_more) return;
       after = pulled.cursor;
     }
   }
