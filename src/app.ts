@@ -46,7 +46,7 @@ import { ingress, separateHosts } from "./ingress/ingress.ts";
 import { rejectionRoutes } from "./ingress/rejection-routes.ts";
 import { version } from "./lib/versions.ts";
 import { LIMITS } from "./limits/catalogue.ts";
-import { MCP_PATH, mcpServer } from "./mcp/endpoint.ts";
+import { isMcpPath, mcpServer } from "./mcp/endpoint.ts";
 import { mcpSubscriptionRoutes } from "./mcp/events/routes.ts";
 import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
@@ -77,7 +77,7 @@ const SAVE_MS = 10 * 60_000;
 const API_PREFIX = "/v1";
 /** `/v1/` itself is a page. */
 const isApiPath = (path: string) =>
-  path === MCP_PATH || (path.startsWith(`${API_PREFIX}/`) && path.length > API_PREFIX.length + 1);
+  isMcpPath(path) || (path.startsWith(`${API_PREFIX}/`) && path.length > API_PREFIX.length + 1);
 
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,

@@ -63,6 +63,7 @@ export function Keys() {
           cell: row => (
             <>
               <Badge tone={stateOf(row) === "Valid" ? "good" : "none"}>{stateOf(row)}</Badge>{" "}
+              {row.kind === "connector_url" && <Badge tone="none">Connector URL</Badge>}{" "}
               {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
               {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
             </>

@@ -24,20 +24,32 @@ const LIVES = [
   { value: String(365 * DAY_S), label: "In a year" },
 ];
 
-/** Makes a key of the user, which is shown once. */
+/** What is made: a key, or an address with a key of its own in it. */
+type Kind = "key" | "connector_url";
+const KINDS: Record<Kind, string> = {
+  key: "A key, which a program sends",
+  connector_url: "A connector URL, for an agent's host that can't send a key",
+};
+
+/** Makes a key of the user, or a connector URL, which is shown once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
-  const [key, setKey] = useState("");
-  if (key === "") {
+  const [made, setMade] = useState<{ kind: Kind; text: string } | null>(null);
+  if (made === null) {
     return (
       <Dialog title="New API key" onClose={onClose}>
-        <Wanted onClose={onClose} onMade={setKey} />
+        <Wanted onClose={onClose} onMade={(kind, text) => setMade({ kind, text })} />
       </Dialog>
     );
   }
+  const isKey = made.kind === "key";
   return (
-    <Dialog hasSecret title="Keep this key" onClose={onClose}>
-      <Notice tone="warn">It is shown only now.</Notice>
-      <CopyBlock text={key} label="API key" />
+    <Dialog hasSecret title={isKey ? "Keep this key" : "Keep this address"} onClose={onClose}>
+      <Notice tone="warn">
+        {isKey
+          ? "It is shown only now."
+          : "It is shown only now, and what has it connects: treat it as a password."}
+      </Notice>
+      <CopyBlock text={made.text} label={isKey ? "API key" : "Connector URL"} />
       <div class="row end">
         <Button kind="primary" onClick={onClose}>
           I have kept it
@@ -47,7 +59,13 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Wanted({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
+interface WantedProps {
+  onClose: () => void;
+  onMade: (kind: Kind, text: string) => void;
+}
+
+function Wanted({ onClose, onMade }: WantedProps) {
+  const [kind, setKind] = useState<Kind>("key");
   const [name, setName] = useState("");
   const [access, setAccess] = useState<Access>("full");
   const [emitters, setEmitters] = useState([""]);
@@ -56,14 +74,26 @@ function Wanted({ onClose, onMade }: { onClose: () => void; onMade: (key: string
   const create = () =>
     send(async () => {
       const emitterIds = [...new Set(emitters)].filter(id => id !== "");
+      const wanted = {
+        ...(name && { name }),
+        ...(life !== NEVER && { expires_at: Math.floor(Date.now() / 1000) + Number(life) }),
+      };
+      if (kind === "connector_url" && access !== "publish") {
+        onMade(kind, (await headwater.apiKeys.createConnectorUrl({ access, ...wanted })).url);
+        return;
+      }
       const made = await headwater.apiKeys.create({
         access,
-        ...(name && { name }),
+        ...wanted,
         ...(access === "publish" && emitterIds.length > 0 && { emitter_ids: emitterIds }),
-        ...(life !== NEVER && { expires_at: Math.floor(Date.now() / 1000) + Number(life) }),
       });
-      onMade(made.api_key);
+      onMade("key", made.api_key);
     });
+  const choose = (next: Kind) => {
+    setKind(next);
+    setAccess(next === "key" ? "full" : "read");
+  };
+  const accesses = Object.entries(ACCESS).filter(([value]) => kind === "key" || value !== "publish");
   return (
     <Form onSend={create}>
       <FormFault fault={fault} isShown={path => path === "name" || path === "expires_at"} />
@@ -75,13 +105,24 @@ function Wanted({ onClose, onMade }: { onClose: () => void; onMade: (key: string
         hint="What it is for, such as a laptop or a server."
       />
       <Select
+        label="It is"
+        value={kind}
+        choices={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
+        onChange={value => choose(value as Kind)}
+        hint={kind === "key" ? undefined : "It is of use to agents only, and at this address only."}
+      />
+      <Select
         label="It may"
         value={access}
-        choices={Object.entries(ACCESS).map(([value, label]) => ({ value, label }))}
+        choices={accesses.map(([value, label]) => ({ value, label }))}
         onChange={value => setAccess(value as Access)}
-        hint="A key that only reads or publishes can't sign in here. Addresses at which a stranger could send events are not shown to one that reads."
+        hint={
+          kind === "key"
+            ? "A key that only reads or publishes can't sign in here. Addresses at which a stranger could send events are not shown to one that reads."
+            : "An agent changes things only where the operator allows it and the address ends in ?write=1, too."
+        }
       />
-      {access === "publish" && <Emitters ids={emitters} onChange={setEmitters} />}
+      {kind === "key" && access === "publish" && <Emitters ids={emitters} onChange={setEmitters} />}
       <Select
         label="It expires"
         value={life}
@@ -92,7 +133,7 @@ function Wanted({ onClose, onMade }: { onClose: () => void; onMade: (key: string
       <div class="row end">
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" kind="primary">
-          Create key
+          {kind === "key" ? "Create key" : "Create address"}
         </Button>
       </div>
     </Form>

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { recordOwnAction } from "../audit/record.ts";
 import type { Caller } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
-import { newId, newToken } from "../lib/ids.ts";
-import type { KeyAccess } from "../lib/key-access.ts";
+import { isSecretOf, newId, newSecret, newToken } from "../lib/ids.ts";
+import type { KeyAccess, KeyKind } from "../lib/key-access.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { Sessions } from "../models/session.ts";
 import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
@@ -15,6 +15,15 @@ const newApiKey = () => `hw_${newToken()}`;
 
 /** Returns the hash of an API key, as it is stored (docs/design.md#stores). */
 export const hashOf = (apiKey: string) => createHash("sha256").update(apiKey).digest("hex");
+
+/** Returns true if a text has the shape of the token of a connector URL. */
+export const isConnectorToken = (text: string): boolean => isSecretOf("hwc", text);
+
+/**
+ * Returns the text under which the token of a connector URL is stored and looked up. A bearer key has another one, so that neither is
+ * ever found in the other's place, and a release before connector URLs finds none.
+ */
+export const hashOfConnectorToken = (token: string): string => `connector:${hashOf(token)}`;
 
 /** Characters of a key that lists show: enough to recognize it, while 28 unknown ones are left. */
 const PREFIX_CHARS = 7;
@@ -39,17 +48,24 @@ const isLimited = ({ access, expires_at }: Pick<ApiKey, "access" | "expires_at">
  * after a roll-back they are rejected instead of being keys that may do everything for ever.
  */
 const limitedHash = (hash: string): string => `limited:${hash}`;
+const storedHash = (apiKey: string, limits: Pick<ApiKey, "access" | "expires_at">): string =>
+  isLimited(limits) ? limitedHash(hashOf(apiKey)) : hashOf(apiKey);
 const plainHash = (stored: string): string => stored.replace(/^limited:/, "");
+
+interface KeyOptions {
+  origin?: KeyOrigin;
+  limits?: KeyLimits;
+  kind?: KeyKind;
+}
 
 /** Returns a new API key of a user, as it is stored, and its text, which is not. Without an `origin` the operator makes it. */
 export function newKey(
   platform: Stores,
   userId: string,
   name: string | null,
-  { origin = {}, limits = {} }: { origin?: KeyOrigin; limits?: KeyLimits } = {},
+  { origin = {}, limits = {}, kind = "key" }: KeyOptions = {},
 ): { key: ApiKey; apiKey: string } {
-  const apiKey = newApiKey();
-  const hash = hashOf(apiKey);
+  const apiKey = kind === "key" ? newApiKey() : newSecret("hwc");
   const { access = "full", emitterIds, expiresAt } = limits;
   const stored = {
     ...(access !== "full" && { access }),
@@ -59,7 +75,8 @@ export function newKey(
   const key: ApiKey = {
     _id: newId("key", platform.clock()),
     user_id: userId,
-    hash: isLimited(stored) ? limitedHash(hash) : hash,
+    hash: kind === "key" ? storedHash(apiKey, stored) : hashOfConnectorToken(apiKey),
+    ...(kind !== "key" && { kind }),
     prefix: apiKey.slice(0, PREFIX_CHARS),
     name,
     ...origin,
@@ -95,7 +112,7 @@ export async function listApiKeys(platform: Stores, userId: string) {
   return keys.map(key => ({
     id: key._id,
     ...presentOrigin(key),
-    ...(isLimited(key) && presentLimits(key)),
+    ...((isLimited(key) || key.kind) && presentLimits(key)),
     created_at: key.created_at,
     revoked_at: key.revoked_at,
   }));
@@ -107,8 +124,9 @@ export const presentOrigin = ({ made_with, ends_with_provider }: KeyOrigin) => (
   ends_with_provider: ends_with_provider ?? false,
 });
 
-/** What a key may do, and until when, as lists show it. */
-export const presentLimits = ({ access, emitter_ids, expires_at }: ApiKey) => ({
+/** What a key is, what it may do, and until when, as lists show it. */
+export const presentLimits = ({ kind, access, emitter_ids, expires_at }: ApiKey) => ({
+  kind: kind ?? ("key" as const),
   access: access ?? ("full" as const),
   emitter_ids: emitter_ids ?? null,
   expires_at: expires_at ?? null,
@@ -178,14 +196,14 @@ async function revoke(platform: Stores, keyId: string): Promise<ApiKey & { revok
 /** Returns true if a text has the shape of an API key; any other is unknown without a look-up. */
 export const isApiKey = (text: string): boolean => /^hw_[0-9A-Za-z]{32}$/.test(text);
 
-/** Returns the user of an API key with the user's organizations, also after it has expired; null for an unknown or revoked key. */
+/** Returns the user of an API key (no other kind) with the user's organizations, also after it has expired; null for an unknown or revoked key. */
 export async function findCaller(platform: Stores, apiKey: string): Promise<Caller | null> {
   const [caller = null] = await findKeyCallers(platform, [hashOf(apiKey)]);
   return caller;
 }
 
 /**
- * Returns the users of API keys, by the hashes of the keys; null for one that is unknown or revoked. One that has expired is returned
+ * Returns the users of API keys, by the hashes of the keys, of any kind; null for one that is unknown or revoked. One that has expired is returned
  * with its end, so that its user is told so.
  */
 export async function findKeyCallers(platform: Stores, hashes: string[]): Promise<(Caller | null)[]> {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { data, empty, page, routeFor } from "../http/route.ts";
-import { KeyAccessSchema } from "../lib/key-access.ts";
+import { AppError } from "../lib/errors.ts";
+import { KEY_KINDS, KeyAccessSchema, type KeyKind } from "../lib/key-access.ts";
 import { OrNull, patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { ApiKey } from "../models/user.ts";
@@ -23,6 +24,12 @@ const EmitterIds = Type.Array(
 const ApiKeyView = Type.Object(
   {
     id: Type.String({ description: "`key_…`" }),
+    kind: Type.Unsafe<KeyKind>({
+      type: "string",
+      enum: [...KEY_KINDS],
+      description:
+        "`key`: programs send it. `connector_url`: an agent's host connects by an address that has it, and nothing else can be done with it.",
+    }),
     prefix: OrNull(Type.String(), "How the key begins; null for a key of an earlier version."),
     name: OrNull(Type.String(), "What you called it."),
     made_with: OrNull(
@@ -64,6 +71,20 @@ const CreatedApiKey = Type.Object(
   { title: "CreatedApiKey" },
 );
 
+const ConnectorUrl = Type.Object(
+  {
+    ...ApiKeyView.properties,
+    url: Type.String({ description: "Where the agent's host connects; never shown again. It is a secret." }),
+  },
+  { title: "ConnectorUrl" },
+);
+
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const ExpiresAt = Type.Integer({
+  minimum: 0,
+  description: "Unix seconds, within ten years. By default the key does not expire.",
+});
+
 const present = (key: ApiKey): ApiKeyView => ({
   id: key._id,
   prefix: key.prefix ?? null,
@@ -84,6 +105,7 @@ const present = (key: ApiKey): ApiKeyView => ({
 
 const example: ApiKeyView = {
   id: "key_0CjB8sYq2MnO5wZc",
+  kind: "key",
   prefix: "hw_0123",
   name: "wall display",
   made_with: "ses_0CjBBq6Av9MsU2zJ",
@@ -123,19 +145,14 @@ export const keyRoutes = [
       "or with that of the session, at the latest. 404 if one of `emitter_ids` is not an emitter that the caller can read.",
     access: { kind: "caller" },
     body: Type.Object({
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      name: Type.Optional(Name),
       access: Type.Optional(KeyAccessSchema),
       emitter_ids: Type.Optional({
         ...EmitterIds,
         description:
           "The only sources and workflows to which the key may publish; needs the access `publish`. All of them by default.",
       }),
-      expires_at: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          description: "Unix seconds, within ten years. By default the key does not expire.",
-        }),
-      ),
+      expires_at: Type.Optional(ExpiresAt),
     }),
     response: data(201, CreatedApiKey),
     errors: ["limit-reached"],
@@ -148,6 +165,48 @@ export const keyRoutes = [
       const wanted = { name, ...(access && { access }), emitterIds, expiresAt };
       const { key, apiKey } = await createOwnKey(deps, caller, wanted, owners);
       return { ...present(key), api_key: apiKey };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/connector_urls",
+    id: "createConnectorUrl",
+    audit: "api_key.created",
+    tag,
+    summary: "Create a connector URL",
+    description:
+      "An address of `POST /mcp` with a key of its own in it, for an agent's host that can't send a key. What knows the address connects, " +
+      "so it is shown in this response only. It is listed and revoked as an API key, and expires as one. The key is of no use at any " +
+      "other address. 404 if the server serves no agents.",
+    access: { kind: "caller" },
+    body: Type.Object({
+      name: Type.Optional(Name),
+      access: Type.Optional(
+        Type.Unsafe<"read" | "full">({
+          type: "string",
+          enum: ["read", "full"],
+          description: "As that of an API key; `read` by default.",
+        }),
+      ),
+      expires_at: Type.Optional(ExpiresAt),
+    }),
+    response: data(201, ConnectorUrl),
+    errors: ["limit-reached"],
+    example: {
+      body: { name: "ChatGPT" },
+      response: {
+        ...example,
+        ...{ kind: "connector_url", name: "ChatGPT", prefix: "hwc_kJ0" },
+        url: "https://headwater.example.com/mcp/c/hwc_kJ0…",
+      },
+    },
+    handler: async ({ deps, caller, body, owners }) => {
+      const { mcp, publicUrl } = deps.config;
+      if (mcp === "off") throw new AppError("not-found", "this server serves no agents");
+      const { name = null, access = "read", expires_at: expiresAt } = body;
+      const wanted = { kind: "connector_url" as const, name, access, expiresAt };
+      const { key, apiKey } = await createOwnKey(deps, caller, wanted, owners);
+      return { ...present(key), url: `${publicUrl}/mcp/c/${apiKey}` };
     },
   }),
   route({

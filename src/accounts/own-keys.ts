@@ -3,6 +3,7 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type ApiKey, ApiKeys } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
+import type { KeyKind } from "../lib/key-access.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { type KeyLimits, type KeyOrigin, newKey, stillValid } from "./api-keys.ts";
 import { readNames } from "./names.ts";
@@ -16,6 +17,7 @@ export function listOwnKeys(platform: Stores, userId: string, page: PageRequest)
 /** A key that a user wants. */
 export interface WantedKey extends KeyLimits {
   name: string | null;
+  kind?: KeyKind;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function createOwnKey(
   const { origin, endsAt } = await originOf(platform, keyId);
   const limits = { ...wanted, expiresAt: earlierEnd(wanted.expiresAt, endsAt) };
   await makeRoom(platform, userId);
-  const created = newKey(platform, userId, wanted.name, { origin, limits });
+  const created = newKey(platform, userId, wanted.name, { origin, limits, ...(wanted.kind && { kind: wanted.kind }) });
   const keys = ApiKeys(platform.mongo);
   await keys.insertOne(created.key);
   try {

@@ -168,6 +168,11 @@ export class KeyGate {
     return await this.#callerOf(ctx, { ...ofKey, credential: apiKey, isCounted });
   }
 
+  /** As `caller`, for a request whose address has the secret. Throws `not-found` for one that is unknown, revoked or has expired. */
+  async callerAt(ctx: Context, secret: string): Promise<Caller> {
+    return await this.#callerOf(ctx, { ...ofAddress, credential: secret, isCounted: true });
+  }
+
   async #callerOf(ctx: Context, given: Given): Promise<Caller> {
     const { credential, unknown, isCounted } = given;
     const digest = createHash("sha256").update(credential).digest("base64");
@@ -225,5 +230,7 @@ const ofKey = {
   unknown: () => new AppError("unauthenticated", "the API key is unknown or revoked"),
   ended: keyExpired,
 };
+const noAddress = () => new AppError("not-found", "this address is unknown or revoked, or has expired");
+const ofAddress = { unknown: noAddress, ended: noAddress };
 const sessionEnded = () => new AppError("unauthenticated", "the session has ended: sign in again");
 const ofSession = { unknown: sessionEnded, ended: sessionEnded };

@@ -1,4 +1,4 @@
-import { createHash, hash, timingSafeEqual } from "node:crypto";
+import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { customAlphabet } from "nanoid";
 
 /** In ASCII order, so that ids sort by the time they start with. */
@@ -106,6 +106,13 @@ export function newToken(): string {
 export function isToken(text: string): boolean {
   return text.length === TOKEN_CHARS && /^[0-9A-Za-z]+$/.test(text);
 }
+
+/** Returns 256 random bits with a prefix that says what they are, which secret scanners find. */
+export const newSecret = (prefix: string): string => `${prefix}_${randomBytes(32).toString("base64url")}`;
+
+/** Returns true if the text has the form of a `newSecret` with this prefix. */
+export const isSecretOf = (prefix: string, text: string): boolean =>
+  text.startsWith(`${prefix}_`) && /^[\w-]{43}$/.test(text.slice(prefix.length + 1));
 
 /** Returns true if the text has the form of an id with this prefix. */
 export function isId(prefix: IdPrefix, text: string): boolean {

@@ -1,9 +1,10 @@
 import type { Context, Middleware } from "koa";
+import { isConnectorToken } from "../accounts/api-keys.ts";
 import type { KeyGate } from "../http/authorize.ts";
 import type { CallRoute } from "../http/call-route.ts";
 import { problemOf } from "../http/problem.ts";
 import { requestState } from "../http/request-log.ts";
-import type { AnyRoute } from "../http/route.ts";
+import type { AnyRoute, Caller } from "../http/route.ts";
 import { hasOwnOrigin } from "../http/session-cookie.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { stringifyJson } from "../lib/json-text.ts";
@@ -17,7 +18,12 @@ import { RpcError } from "./protocol.ts";
 import { resourcesOf } from "./resources.ts";
 import { type Calling, toolsOf } from "./tools.ts";
 
-export const MCP_PATH = "/mcp";
+const MCP_PATH = "/mcp";
+/** Below it, the token of a connector URL. */
+const CONNECTOR_PREFIX = `${MCP_PATH}/c/`;
+
+/** Returns true for the paths at which agents are served. */
+export const isMcpPath = (path: string): boolean => path === MCP_PATH || path.startsWith(CONNECTOR_PREFIX);
 
 export interface McpOptions<Deps> {
   platform: Working & CallingPlatform;
@@ -29,8 +35,8 @@ export interface McpOptions<Deps> {
 
 /**
  * Serves the Model Context Protocol at `POST /mcp` (docs/agents.md), without sessions: each request says all of itself. Its
- * order: method, origin, API key and rate limit, account, message, method of the protocol. Only a key lets in, never a
- * browser's session, so a page that a browser was tricked into (DNS rebinding) has nothing to send along.
+ * order: method, origin, API key and rate limit, account, message, method of the protocol. Only a key lets in, in its header or by a
+ * connector URL, never a browser's session, so a page that a browser was tricked into (DNS rebinding) has nothing to send along.
  */
 export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOptions<Deps>): Middleware {
   const byId = new Map(routes.map(route => [route.id, route]));
@@ -50,11 +56,12 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     onMessage: ({ params }, { caller }) => noteClient(platform, caller.keyId, params),
   });
   return async (ctx, next) => {
-    if (ctx.path !== MCP_PATH) return next();
-    requestState(ctx).route = MCP_PATH;
+    if (!isMcpPath(ctx.path)) return next();
+    const isConnector = ctx.path !== MCP_PATH;
+    requestState(ctx).route = isConnector ? `${CONNECTOR_PREFIX}{token}` : MCP_PATH;
     ctx.set("Cache-Control", "no-store");
     checkRequest(ctx, platform.config.publicUrl);
-    const caller = await gate.caller(ctx, { byKey: true });
+    const caller = isConnector ? await connected(gate, ctx) : await gate.caller(ctx, { byKey: true });
     requestState(ctx).userId = caller.userId;
     const { orgId, asksToWrite } = readQuery(ctx);
     if (orgId !== undefined && !caller.orgIds.includes(orgId)) throw notFound("organization");
@@ -62,6 +69,13 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     const mayWrite = asksToWrite && platform.config.mcp === "write" && caller.key?.access === "full";
     await respond(ctx, served, { ctx, caller, orgId, mayWrite });
   };
+}
+
+/** Returns the caller of a connector URL; a header `Authorization` is not looked at. */
+async function connected(gate: KeyGate, ctx: Context): Promise<Caller> {
+  const token = ctx.path.slice(CONNECTOR_PREFIX.length);
+  if (!isConnectorToken(token)) throw notFound("path");
+  return await gate.callerAt(ctx, token);
 }
 
 /** Throws `method-not-allowed` for anything but POST, and `forbidden` for a page of another site. */

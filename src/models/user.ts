@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Connection, Schema } from "mongoose";
-import type { KeyAccess } from "../lib/key-access.ts";
+import type { KeyAccess, KeyKind } from "../lib/key-access.ts";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 
 export interface User {
@@ -57,8 +57,10 @@ export interface McpClient {
 export interface ApiKey {
   _id: string;
   user_id: string;
-  /** SHA-256, in hex, behind a prefix if the key is limited. The key has enough entropy for a fast hash to be safe. */
+  /** SHA-256, in hex, behind a prefix if the key is limited or of another kind. It has enough entropy for a fast hash to be safe. */
   hash: string;
+  /** Absent for a key that programs send. */
+  kind?: Exclude<KeyKind, "key">;
   /** How the key begins, for people who look for it; absent for keys of earlier versions. */
   prefix?: string;
   /** What its user calls it. */
@@ -88,6 +90,7 @@ export const ApiKeys = collection<ApiKey>(
       _id: { type: String, required: true },
       user_id: { type: String, required: true },
       hash: { type: String, required: true, unique: true },
+      kind: { type: String, default: undefined, enum: ["connector_url"] },
       prefix: String,
       name: { type: String, default: null },
       made_with: { type: String, default: undefined },

@@ -7,7 +7,15 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import { type Session, Sessions, type SignInLink, SignInLinks } from "../../models/session.ts";
 import { ApiKeys } from "../../models/user.ts";
 import type { Stores } from "../../platform.ts";
-import { findCaller, findKeyCallers, hashOf, isApiKey, stillValid } from "../api-keys.ts";
+import {
+  findCaller,
+  findKeyCallers,
+  hashOf,
+  hashOfConnectorToken,
+  isApiKey,
+  isConnectorToken,
+  stillValid,
+} from "../api-keys.ts";
 import { rolesOf } from "../roles.ts";
 import { expiryOf, hashOfToken, isLinkToken, isSessionToken, newLinkToken } from "./sessions.ts";
 
@@ -17,7 +25,7 @@ const BATCH = { maxWeight: 100, concurrency: 4 };
 const REFRESH = { maxWeight: 1000, concurrency: 8 };
 
 /**
- * Returns what finds the caller of an API key or a session's token, for many requests at once: however many are looked up,
+ * Returns what finds the caller of an API key, a connector URL or a session's token, by its form, for many requests at once: however many are looked up,
  * MongoDB has a few queries at a time. A caller is kept in the routing cache, whose version each request reads: a
  * revocation, the end of a session or a new membership holds for the next request, and MongoDB is asked again only after a
  * change, or after some seconds. While Redis is away each request asks MongoDB. Returns null for what is unknown, revoked
@@ -45,6 +53,7 @@ export function openAuthenticate(platform: Stores): (credential: string) => Prom
   const ofSession = cached("session", findSessionCallers);
   return async credential => {
     if (isApiKey(credential)) return await ofKey(hashOf(credential));
+    if (isConnectorToken(credential)) return await ofKey(hashOfConnectorToken(credential));
     return isSessionToken(credential) ? await ofSession(hashOfToken(credential)) : null;
   };
 }

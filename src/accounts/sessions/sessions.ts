@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { recordOwnAction } from "../../audit/record.ts";
 import { notFound } from "../../lib/errors.ts";
-import { newId } from "../../lib/ids.ts";
+import { isSecretOf, newId, newSecret } from "../../lib/ids.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Session, Sessions } from "../../models/session.ts";
@@ -10,17 +10,12 @@ import type { Stores } from "../../platform.ts";
 import { type Page, type PageRequest, pageOf } from "../../store/page.ts";
 import { revokeProviderKeys } from "../api-keys.ts";
 
-/** 256 random bits with a prefix that says what they are, which secret scanners find. */
-const newSecret = (prefix: string): string => `${prefix}_${randomBytes(32).toString("base64url")}`;
-const isSecret = (prefix: string, text: string): boolean =>
-  text.startsWith(`${prefix}_`) && /^[\w-]{43}$/.test(text.slice(prefix.length + 1));
-
 const newSessionToken = (): string => newSecret("hws");
 /** Returns true if a text has the form of a session's token; any other is unknown without a look-up. */
-export const isSessionToken = (text: string): boolean => isSecret("hws", text);
+export const isSessionToken = (text: string): boolean => isSecretOf("hws", text);
 
 export const newLinkToken = (): string => newSecret("hwl");
-export const isLinkToken = (text: string): boolean => isSecret("hwl", text);
+export const isLinkToken = (text: string): boolean => isSecretOf("hwl", text);
 
 /** Returns the hash of a token, as it is stored. */
 export const hashOfToken = (token: string): string => createHash("sha256").update(token).digest("hex");

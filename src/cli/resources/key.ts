@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { KEY_ACCESS, type KeyAccess } from "../../lib/key-access.ts";
 import { parseEnd, UsageError } from "../input.ts";
 import { note, plain, print, show, timeOf } from "../output.ts";
@@ -23,11 +23,13 @@ interface CreateOptions extends JsonOption {
   access?: KeyAccess;
   expires?: number;
   emitter?: string[];
+  connector?: true;
 }
 
 const HELP = `
   headwater key create --name till --access publish --emitter shop --expires 90d
   headwater key create --name "wall display" --access read
+  headwater key create --name ChatGPT --connector
 
 Without a user id they are about your own keys, with an API key that may do everything. With one, they are for operators, who have the
 settings of the stores; with these in the environment, so is revoke, unless --url, --key or --profile names a server.`;
@@ -68,6 +70,10 @@ function createCommand(key: Command, tools: KeyTools): void {
         "with --access publish: the only one to which it may publish; may be repeated",
         EMITTERS,
       ).argParser((text: string, before: string[] = []) => [...before, text]),
+    )
+    .option(
+      "--connector",
+      "instead of a key, print an address at which an agent's host connects without one; it reads, unless --access full",
     );
   accessOptions(jsonOption(command)).action((userId: string | undefined, options: CreateOptions) =>
     userId === undefined
@@ -80,7 +86,8 @@ function createCommand(key: Command, tools: KeyTools): void {
 
 const createOwn = (command: Command, tools: KeyTools, options: CreateOptions): Promise<void> =>
   withRemote(command, tools, async ({ client }) => {
-    const { name, access, expires, emitter } = options;
+    const { name, access, expires, emitter, connector } = options;
+    if (connector) return await createConnector(client, options);
     const emitterIds =
       emitter && (await Promise.all(emitter.map(idOrName => findEmitterId(client, idOrName))));
     const created = await client.apiKeys.create({
@@ -92,6 +99,19 @@ const createOwn = (command: Command, tools: KeyTools, options: CreateOptions): P
     show(created, options, ({ api_key }) => api_key);
     if (!options.json) note(`${created.id}: ${accessOf(created)}, ${endOf(created)}. It is shown only now.`);
   });
+
+async function createConnector(client: Headwater, options: CreateOptions): Promise<void> {
+  const { name, access, expires, emitter } = options;
+  if (access === "publish" || emitter) throw new UsageError("--connector: goes with --access read or full");
+  const created = await client.apiKeys.createConnectorUrl({
+    ...(name !== undefined && { name }),
+    ...(access !== undefined && { access }),
+    ...(expires !== undefined && { expires_at: expires }),
+  });
+  show(created, options, ({ url }) => url);
+  if (!options.json)
+    note(`${created.id}: ${accessOf(created)}, ${endOf(created)}. It is a secret, and shown only now.`);
+}
 
 function listCommand(key: Command, tools: KeyTools): void {
   const command = key
@@ -123,11 +143,11 @@ const COLUMNS = {
 };
 
 /** `publish to p_1, p_2`. */
-function accessOf({ access, emitter_ids }: ApiKey): string {
+function accessOf({ access, emitter_ids }: Pick<ApiKey, "access" | "emitter_ids">): string {
   return emitter_ids === null ? access : `${access} to ${emitter_ids.join(", ")}`;
 }
 
-function endOf({ revoked_at, expires_at }: ApiKey): string {
+function endOf({ revoked_at, expires_at }: Pick<ApiKey, "revoked_at" | "expires_at">): string {
   if (revoked_at !== null) return `revoked ${timeOf(revoked_at * 1000)}`;
   if (expires_at === null) return "does not expire";
   return `${expires_at * 1000 > Date.now() ? "expires" : "expired"} ${timeOf(expires_at * 1000)}`;

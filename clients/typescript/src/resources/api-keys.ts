@@ -22,7 +22,12 @@ export class ApiKeys {
     return this.#connection.send("post", "/api_keys", { body }, options);
   }
 
-  /** Revokes an API key, and ends the sessions that began with it. */
+  /** Creates an address at which an agent's host connects without sending a key; only this response shows it. It reads by default. */
+  createConnectorUrl(body: BodyOf<"/connector_urls", "post"> = {}, options?: CallOptions) {
+    return this.#connection.send("post", "/connector_urls", { body }, options);
+  }
+
+  /** Revokes an API key or a connector URL, and ends the sessions that began with it. */
   revoke(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/api_keys/{id}", { params: { id } }, options);
   }
