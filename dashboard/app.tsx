@@ -35,6 +35,7 @@ const Sessions = more("Sessions");
 const Usage = more("Usage");
 const Organization = more("Organization");
 const Components = more("Components");
+const ConnectAgent = more("ConnectAgent");
 const Connections = more("Connections");
 const NewSource = more("NewSource");
 const Source = more("Source");
@@ -103,6 +104,7 @@ function Screens() {
       <Route path={`${BASE}/components/:id?`} component={Components} />
       <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
       <Route path={`${BASE}/gallery/:key?`} component={Gallery} />
+      <Route path={`${BASE}/connect`} component={ConnectAgent} />
       <Route path={`${BASE}/connections`} component={Connections} />
       <Route path={`${BASE}/workflows`} component={Workflows} />
       <Route path={`${BASE}/webhooks`} component={Webhooks} />

@@ -48,6 +48,8 @@ import { version } from "./lib/versions.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { isMcpPath, mcpServer } from "./mcp/endpoint.ts";
 import { mcpSubscriptionRoutes } from "./mcp/events/routes.ts";
+import { agentConsentRoutes } from "./mcp/oauth/consent-routes.ts";
+import { oauthServer } from "./mcp/oauth/server.ts";
 import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
@@ -115,6 +117,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...sessionRoutes,
   ...openIdRoutes,
   ...keyRoutes,
+  ...agentConsentRoutes,
   ...organizationRoutes,
   ...invitationRoutes,
   ...operatorRoutes,
@@ -153,6 +156,7 @@ const others = (platform: Platform): Middleware =>
     helmet(),
     board(platform),
     openIdReturn(platform),
+    oauthServer(platform),
     connectionPages(platform),
     dashboard(platform),
     alertMailOff(platform),

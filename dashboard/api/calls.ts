@@ -12,6 +12,11 @@ export const listSessions = (query: Cursor, call: CallOptions) =>
   headwater.request("get", "/sessions", { query }, call);
 export const endSession = (id: string) => headwater.request("delete", "/sessions/{id}", { params: { id } });
 
+export const readAgentConsent = (request: string, call: CallOptions) =>
+  headwater.request("get", "/agent_consents", { query: { request } }, call);
+export const decideAgentConsent = (body: { request: string; allow: boolean; access?: "read" | "full" }) =>
+  headwater.request("post", "/agent_consents", { body });
+
 export const replayEvent = (id: string, emitterId: string, listenerId?: string) =>
   headwater.request("post", "/events/{id}/replay", {
     params: { id },

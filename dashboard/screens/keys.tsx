@@ -15,6 +15,8 @@ import { ACCESS, NewKey } from "./new-key";
 
 type ApiKey = Schemas["ApiKey"];
 
+const KINDS = { connector_url: "Connector URL", oauth: "Agent" };
+
 export function stateOf({ revoked_at, expires_at }: ApiKey): "Valid" | "Expired" | "Revoked" {
   if (revoked_at !== null) return "Revoked";
   return expires_at !== null && expires_at * 1000 <= now.value ? "Expired" : "Valid";
@@ -63,7 +65,7 @@ export function Keys() {
           cell: row => (
             <>
               <Badge tone={stateOf(row) === "Valid" ? "good" : "none"}>{stateOf(row)}</Badge>{" "}
-              {row.kind === "connector_url" && <Badge tone="none">Connector URL</Badge>}{" "}
+              {row.kind !== "key" && <Badge tone="none">{KINDS[row.kind]}</Badge>}{" "}
               {row.id === currentKey && <Badge tone="accent">This session</Badge>}{" "}
               {row.ends_with_provider && <Badge tone="none">Ends with your provider sign-in</Badge>}
             </>

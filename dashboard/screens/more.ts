@@ -8,6 +8,7 @@ export { Alerts } from "./alerts";
 export { NeedsAttention } from "./attention";
 export { AuditLog } from "./audit-log";
 export { Components } from "./components";
+export { ConnectAgent } from "./connect-agent";
 export { Connections } from "./connections";
 export { Deliveries } from "./deliveries";
 export { Delivery } from "./delivery";

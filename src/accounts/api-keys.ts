@@ -58,6 +58,19 @@ interface KeyOptions {
   kind?: KeyKind;
 }
 
+/** Returns what is stored of a key's text. One of a consent has none: its tokens have records of their own. */
+function textOf(
+  kind: KeyKind,
+  id: string,
+  apiKey: string,
+  limits: Pick<ApiKey, "access" | "expires_at">,
+): Pick<ApiKey, "kind" | "hash" | "prefix"> {
+  const prefix = apiKey.slice(0, PREFIX_CHARS);
+  if (kind === "key") return { hash: storedHash(apiKey, limits), prefix };
+  if (kind === "connector_url") return { kind, hash: hashOfConnectorToken(apiKey), prefix };
+  return { kind, hash: `oauth:${id}` };
+}
+
 /** Returns a new API key of a user, as it is stored, and its text, which is not. Without an `origin` the operator makes it. */
 export function newKey(
   platform: Stores,
@@ -65,6 +78,7 @@ export function newKey(
   name: string | null,
   { origin = {}, limits = {}, kind = "key" }: KeyOptions = {},
 ): { key: ApiKey; apiKey: string } {
+  const id = newId("key", platform.clock());
   const apiKey = kind === "key" ? newApiKey() : newSecret("hwc");
   const { access = "full", emitterIds, expiresAt } = limits;
   const stored = {
@@ -73,11 +87,9 @@ export function newKey(
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
   };
   const key: ApiKey = {
-    _id: newId("key", platform.clock()),
+    _id: id,
     user_id: userId,
-    hash: kind === "key" ? storedHash(apiKey, stored) : hashOfConnectorToken(apiKey),
-    ...(kind !== "key" && { kind }),
-    prefix: apiKey.slice(0, PREFIX_CHARS),
+    ...textOf(kind, id, apiKey, stored),
     name,
     ...origin,
     ...stored,
@@ -210,13 +222,20 @@ export async function findKeyCallers(platform: Stores, hashes: string[]): Promis
   const keys = await ApiKeys(platform.mongo)
     .find({ hash: { $in: hashes.flatMap(hash => [hash, limitedHash(hash)]) }, revoked_at: null })
     .lean();
+  const callerOf = await callersOf(platform, keys);
+  const byHash = new Map(keys.map(({ _id, hash }) => [plainHash(hash), _id]));
+  return hashes.map(hash => callerOf(byHash.get(hash) ?? ""));
+}
+
+/** Returns who uses each of these keys now, as a function of the key's id, and notes their use. */
+export async function callersOf(platform: Stores, keys: ApiKey[]): Promise<(keyId: string) => Caller | null> {
   noteUse(platform, keys);
   const rolesOfUser = await rolesOf(platform, [...new Set(keys.map(key => key.user_id))]);
-  const byHash = new Map(keys.map(key => [plainHash(key.hash), key]));
-  return hashes.map(hash => {
-    const key = byHash.get(hash);
+  const byId = new Map(keys.map(key => [key._id, key]));
+  return keyId => {
+    const key = byId.get(keyId);
     return key ? callerOfKey(key, rolesOfUser(key.user_id)) : null;
-  });
+  };
 }
 
 function callerOfKey(key: ApiKey, roles: Caller["roles"]): Caller {

@@ -28,9 +28,13 @@ const ApiKeyView = Type.Object(
       type: "string",
       enum: [...KEY_KINDS],
       description:
-        "`key`: programs send it. `connector_url`: an agent's host connects by an address that has it, and nothing else can be done with it.",
+        "`key`: programs send it. `connector_url`: an agent's host connects by an address that has it, and nothing else can be done with it. " +
+        "`oauth`: an agent's host was let in, which has tokens that rest on it.",
     }),
-    prefix: OrNull(Type.String(), "How the key begins; null for a key of an earlier version."),
+    prefix: OrNull(
+      Type.String(),
+      "How the key begins; null for a key of an earlier version, and for one of the kind `oauth`, which has no text.",
+    ),
     name: OrNull(Type.String(), "What you called it."),
     made_with: OrNull(
       Type.String(),

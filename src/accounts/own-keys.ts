@@ -1,9 +1,9 @@
 import type { Caller } from "../http/route.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import type { KeyKind } from "../lib/key-access.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type ApiKey, ApiKeys } from "../models/user.ts";
 import type { Stores } from "../platform.ts";
-import type { KeyKind } from "../lib/key-access.ts";
 import { type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { type KeyLimits, type KeyOrigin, newKey, stillValid } from "./api-keys.ts";
 import { readNames } from "./names.ts";
@@ -18,6 +18,8 @@ export function listOwnKeys(platform: Stores, userId: string, page: PageRequest)
 export interface WantedKey extends KeyLimits {
   name: string | null;
   kind?: KeyKind;
+  /** Unix seconds; it ends then, or with what it is made with if that is earlier. */
+  endsBy?: number;
 }
 
 /**
@@ -35,9 +37,12 @@ export async function createOwnKey(
   checkLimits(platform, wanted);
   await checkEmitters(platform, wanted.emitterIds ?? [], owners);
   const { origin, endsAt } = await originOf(platform, keyId);
-  const limits = { ...wanted, expiresAt: earlierEnd(wanted.expiresAt, endsAt) };
+  const { kind, endsBy } = wanted;
+  const expiresAt =
+    endsBy === undefined ? earlierEnd(wanted.expiresAt, endsAt) : Math.min(endsBy, endsAt ?? endsBy);
+  const limits = { ...wanted, expiresAt };
   await makeRoom(platform, userId);
-  const created = newKey(platform, userId, wanted.name, { origin, limits, ...(wanted.kind && { kind: wanted.kind }) });
+  const created = newKey(platform, userId, wanted.name, { origin, limits, ...(kind && { kind }) });
   const keys = ApiKeys(platform.mongo);
   await keys.insertOne(created.key);
   try {

@@ -155,17 +155,24 @@ export class KeyGate {
   /**
    * Returns the caller of a request. Throws `unauthenticated` if its key is missing, malformed, unknown or revoked, or its
    * session has ended; `forbidden` if another site's page uses the session; and `rate-limited` for too many requests of a
-   * key or a session, or too many unknown ones from an address. `isCounted`: whether the request counts for its key;
-   * `byKey`: no session suffices.
+   * key or a session, or too many unknown ones from an address. `isCounted`: whether the request counts for its key.
    */
-  async caller(ctx: Context, { isCounted = true, byKey = false } = {}): Promise<Caller> {
-    const usesSession = !byKey && ctx.get("authorization") === "";
+  async caller(ctx: Context, { isCounted = true } = {}): Promise<Caller> {
+    const usesSession = ctx.get("authorization") === "";
     const session = usesSession ? this.#options.readSession?.(ctx) : undefined;
     if (session !== undefined)
       return await this.#callerOf(ctx, { ...ofSession, credential: session, isCounted });
-    const apiKey = readKey(ctx);
-    if (!this.#options.isKey(apiKey)) throw ofKey.unknown();
-    return await this.#callerOf(ctx, { ...ofKey, credential: apiKey, isCounted });
+    return await this.bearer(ctx, { isCounted });
+  }
+
+  /** As `caller`, without sessions. `isToken`: what else than an API key may be sent. */
+  async bearer(
+    ctx: Context,
+    { isCounted = true, isToken = () => false }: { isCounted?: boolean; isToken?: (text: string) => boolean },
+  ): Promise<Caller> {
+    const credential = readKey(ctx);
+    if (!this.#options.isKey(credential) && !isToken(credential)) throw ofKey.unknown();
+    return await this.#callerOf(ctx, { ...ofKey, credential, isCounted });
   }
 
   /** As `caller`, for a request whose address has the secret. Throws `not-found` for one that is unknown, revoked or has expired. */

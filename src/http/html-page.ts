@@ -51,3 +51,14 @@ export const textPage = (title: string, body: string): string =>
 /** The content security policy of a text page: nothing is loaded but the picture of its tab, and forms are sent to this origin only. */
 export const TEXT_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+/** Returns a text as HTML shows it. */
+export const html = (text: string): string =>
+  text.replace(/[&<>"']/g, character => ENTITIES[character] ?? "");

@@ -137,7 +137,10 @@ export function problemOf(error: unknown): ProblemResponse {
   const fields = error instanceof AppError ? error.fields : [];
   const changed = error instanceof AppError ? error.changed : undefined;
   const headers: Record<string, string> = {};
-  if (code === "unauthenticated") headers["WWW-Authenticate"] = 'Bearer realm="headwater"';
+  if (code === "unauthenticated") {
+    const challenge = error instanceof AppError ? error.challenge : undefined;
+    headers["WWW-Authenticate"] = ['Bearer realm="headwater"', ...(challenge ? [challenge] : [])].join(", ");
+  }
   if (
     code === "rate-limited" ||
     code === "unavailable" ||

@@ -27,6 +27,8 @@ export interface ErrorDetails {
   retryAfterMs?: number;
   /** Of a resource that is not as the request wants it: its revision now, and the fields that were set since. */
   changed?: ChangedSince;
+  /** What `WWW-Authenticate` says beside the scheme of a request without a credential that is accepted. */
+  challenge?: string;
   cause?: unknown;
 }
 
@@ -42,6 +44,7 @@ export class AppError extends Error {
   readonly fields: FieldError[];
   readonly retryAfterMs: number | undefined;
   readonly changed: ChangedSince | undefined;
+  readonly challenge: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -50,6 +53,7 @@ export class AppError extends Error {
     this.fields = details.fields ?? [];
     this.retryAfterMs = details.retryAfterMs;
     this.changed = details.changed;
+    this.challenge = details.challenge;
   }
 }
 

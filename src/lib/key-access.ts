@@ -16,8 +16,11 @@ export const KeyAccessSchema = Type.Unsafe<KeyAccess>({
     "nothing else.",
 });
 
-/** How a key is used: sent as a bearer token to the whole API, or as a part of an address at which agents are served. */
-export const KEY_KINDS = ["key", "connector_url"] as const;
+/**
+ * How a key is used: sent as a bearer token to the whole API, as a part of an address at which agents are served, or by the tokens that an
+ * agent's host gets for a user's consent.
+ */
+export const KEY_KINDS = ["key", "connector_url", "oauth"] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 /** Returns true if a key with an access may do what needs another one: `publish` does not include `read`. */

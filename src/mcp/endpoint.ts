@@ -1,4 +1,5 @@
 import type { Context, Middleware } from "koa";
+import { isAccessToken } from "../accounts/access-tokens.ts";
 import { isConnectorToken } from "../accounts/api-keys.ts";
 import type { KeyGate } from "../http/authorize.ts";
 import type { CallRoute } from "../http/call-route.ts";
@@ -9,11 +10,12 @@ import { hasOwnOrigin } from "../http/session-cookie.ts";
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { stringifyJson } from "../lib/json-text.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Calling as CallingPlatform, Working } from "../platform.ts";
+import type { Calling as CallingPlatform, Stores, Working } from "../platform.ts";
 import { noteClient } from "./client-info.ts";
 import { eventsOf } from "./events/events.ts";
 import { idOf, readBody, readMessage } from "./message.ts";
 import { resultOf, type Served } from "./methods.ts";
+import { challengeOf, offersOAuth } from "./oauth/paths.ts";
 import { RpcError } from "./protocol.ts";
 import { resourcesOf } from "./resources.ts";
 import { type Calling, toolsOf } from "./tools.ts";
@@ -35,8 +37,9 @@ export interface McpOptions<Deps> {
 
 /**
  * Serves the Model Context Protocol at `POST /mcp` (docs/agents.md), without sessions: each request says all of itself. Its
- * order: method, origin, API key and rate limit, account, message, method of the protocol. Only a key lets in, in its header or by a
- * connector URL, never a browser's session, so a page that a browser was tricked into (DNS rebinding) has nothing to send along.
+ * order: method, origin, API key and rate limit, account, message, method of the protocol. Only a key lets in, in its header, by a
+ * connector URL, or by an access token that a consent led to, never a browser's session, so a page that a browser was tricked into (DNS
+ * rebinding) has nothing to send along.
  */
 export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOptions<Deps>): Middleware {
   const byId = new Map(routes.map(route => [route.id, route]));
@@ -61,7 +64,7 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     requestState(ctx).route = isConnector ? `${CONNECTOR_PREFIX}{token}` : MCP_PATH;
     ctx.set("Cache-Control", "no-store");
     checkRequest(ctx, platform.config.publicUrl);
-    const caller = isConnector ? await connected(gate, ctx) : await gate.caller(ctx, { byKey: true });
+    const caller = isConnector ? await connected(gate, ctx) : await authenticated(platform, gate, ctx);
     requestState(ctx).userId = caller.userId;
     const { orgId, asksToWrite } = readQuery(ctx);
     if (orgId !== undefined && !caller.orgIds.includes(orgId)) throw notFound("organization");
@@ -69,6 +72,17 @@ export function mcpServer<Deps>({ platform, gate, routes, callRoute }: McpOption
     const mayWrite = asksToWrite && platform.config.mcp === "write" && caller.key?.access === "full";
     await respond(ctx, served, { ctx, caller, orgId, mayWrite });
   };
+}
+
+/** Returns the caller of an API key or an access token. A host without one is told where it is authorized. */
+async function authenticated(platform: Stores, gate: KeyGate, ctx: Context): Promise<Caller> {
+  try {
+    return await gate.bearer(ctx, { isToken: isAccessToken });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "unauthenticated" || !offersOAuth(platform))
+      throw error;
+    throw new AppError("unauthenticated", error.message, { challenge: challengeOf(platform) });
+  }
 }
 
 /** Returns the caller of a connector URL; a header `Authorization` is not looked at. */

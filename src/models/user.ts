@@ -90,7 +90,7 @@ export const ApiKeys = collection<ApiKey>(
       _id: { type: String, required: true },
       user_id: { type: String, required: true },
       hash: { type: String, required: true, unique: true },
-      kind: { type: String, default: undefined, enum: ["connector_url"] },
+      kind: { type: String, default: undefined, enum: ["connector_url", "oauth"] },
       prefix: String,
       name: { type: String, default: null },
       made_with: { type: String, default: undefined },

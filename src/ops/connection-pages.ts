@@ -9,7 +9,7 @@ import {
   RETURN_PATH,
 } from "../connections/consent/consent.ts";
 import { type ConsentRequest, readTicket } from "../connections/consent/ticket.ts";
-import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
+import { html, TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { requestState } from "../http/request-log.ts";
 import {
   readSessionCookie,
@@ -123,16 +123,6 @@ function sendPage(ctx: Context, status: number, text: string, formTo = ""): void
   ctx.type = "text/html; charset=utf-8";
   ctx.body = textPage("Headwater: connections", text);
 }
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-/** Returns a text as HTML shows it. */
-const html = (text: string): string => text.replace(/[&<>"']/g, character => ENTITIES[character] ?? "");
 
 interface Names {
   /** The account that gets the connection, as people know it. */

@@ -1,6 +1,7 @@
 import { setOperator } from "../../src/accounts/operators.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { Host } from "../mcp/oauth/host.ts";
 import type { Api, ApiResponse } from "../support/api.ts";
 import {
   newInvitation,
@@ -31,6 +32,23 @@ export function thingOf({ access }: AnyRoute): string | undefined {
 const recover = (_: World, { api }: Owner, { path }: ExampleRequest) =>
   api.request("POST", path, { body: { since: 0 } });
 
+const hosts = new WeakMap<World, Promise<Host>>();
+
+/** Has an agent's host ask for a consent; one host for all of them, as an address may register a few only. */
+async function askForConsent(world: World, { api }: Owner, { query, body }: ExampleRequest) {
+  const host = hosts.get(world) ?? registeredHost(api);
+  hosts.set(world, host);
+  const response = await fetch((await host).authorizeUrl(), { redirect: "manual" });
+  const location = new URL(response.headers.get("location") ?? "", api.baseUrl);
+  Object.assign(body ?? query, { request: location.searchParams.get("request") });
+}
+
+async function registeredHost(api: Api): Promise<Host> {
+  const host = new Host(api);
+  await host.register();
+  return host;
+}
+
 /** What must exist for the example to work, besides the resources that it names. */
 const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
   deleteSubscription: (_, { api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
@@ -43,6 +61,8 @@ const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleReques
   },
   getPrivateAddresses: asOperator,
   openPrivateAddresses: asOperator,
+  getAgentConsent: askForConsent,
+  decideAgentConsent: askForConsent,
   getRecovery: recover,
   getDestinationRecovery: recover,
   traceEvent: storeNamedEvent,

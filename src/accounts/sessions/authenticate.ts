@@ -4,9 +4,11 @@ import { AppError, invalidField } from "../../lib/errors.ts";
 import { allowsAccess, keyExpired, needsAccess } from "../../lib/key-access.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import { oauthRecordId } from "../../models/oauth-record.ts";
 import { type Session, Sessions, type SignInLink, SignInLinks } from "../../models/session.ts";
 import { ApiKeys } from "../../models/user.ts";
 import type { Stores } from "../../platform.ts";
+import { findTokenCallers, isAccessToken } from "../access-tokens.ts";
 import {
   findCaller,
   findKeyCallers,
@@ -25,8 +27,8 @@ const BATCH = { maxWeight: 100, concurrency: 4 };
 const REFRESH = { maxWeight: 1000, concurrency: 8 };
 
 /**
- * Returns what finds the caller of an API key, a connector URL or a session's token, by its form, for many requests at once: however many are looked up,
- * MongoDB has a few queries at a time. A caller is kept in the routing cache, whose version each request reads: a
+ * Returns what finds the caller of an API key, a connector URL, an access token or a session's token, by its form, for many requests at
+ * once: however many are looked up, MongoDB has a few queries at a time. A caller is kept in the routing cache, whose version each request reads: a
  * revocation, the end of a session or a new membership holds for the next request, and MongoDB is asked again only after a
  * change, or after some seconds. While Redis is away each request asks MongoDB. Returns null for what is unknown, revoked
  * or has ended.
@@ -50,11 +52,13 @@ export function openAuthenticate(platform: Stores): (credential: string) => Prom
     };
   };
   const ofKey = cached("caller", findKeyCallers);
+  const ofToken = cached("oauth", findTokenCallers);
   const ofSession = cached("session", findSessionCallers);
   return async credential => {
     if (isApiKey(credential)) return await ofKey(hashOf(credential));
     if (isConnectorToken(credential)) return await ofKey(hashOfConnectorToken(credential));
-    return isSessionToken(credential) ? await ofSession(hashOfToken(credential)) : null;
+    if (isSessionToken(credential)) return await ofSession(hashOfToken(credential));
+    return isAccessToken(credential) ? await ofToken(oauthRecordId("AccessToken", credential)) : null;
   };
 }
 
