@@ -52,4 +52,21 @@ describe("the API keys in the dashboard", () => {
       await keepScreenshot(page, `keys-${width}`);
     }
   });
+
+  it("are made as an address for an agent's host, too, which reads", async () => {
+    const { page, show, api } = opened;
+    await show("/keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("It is").selectOption("connector_url");
+    const choices = await dialog.getByLabel("It may").locator("option").allTextContents();
+    expect(choices).to.deep.equal(["Everything that you can", "Read"]);
+    await dialog.getByRole("button", { name: "Create address" }).click();
+    await dialog.getByText(/\/mcp\/c\/hwc_/).waitFor();
+    expect(await seriousFindings(page), "the dialog").to.deep.equal([]);
+    await dialog.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByText("Connector URL", { exact: true }).waitFor();
+    const [key] = await api.expect(200, "GET", "/api_keys");
+    expect(key).to.include({ kind: "connector_url", access: "read" });
+  });
 });

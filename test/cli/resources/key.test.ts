@@ -68,6 +68,15 @@ describe("headwater key", () => {
     }
   });
 
+  it("makes an address for an agent's host, which reads unless another access is asked for", async () => {
+    const made = await headwater(["key", "create", "--connector", "--name", "chat"], envOf(anna.apiKey));
+    expect([made.code, made.stdout]).to.match(/^0,http\S+\/mcp\/c\/hwc_[\w-]{43}\n$/);
+    expect(made.stderr).to.match(/^key_\S+: read, does not expire\. It is a secret, and shown only now\.\n$/);
+    const full = await json("key", "create", "--connector", "--access", "full");
+    expect(full).to.include({ kind: "connector_url", access: "full" });
+    expect(await misuse("key", "create", "--connector", "--access", "publish")).to.include("--connector");
+  });
+
   it("keeps what is for one's own keys apart from what is for operators", async () => {
     for (const [args, flag] of [
       [["key", "create", anna.userId, "--access", "read"], "--access"],
