@@ -9,7 +9,7 @@ import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Form, Select, TextField } from "../ui/form";
 import { FormFault, useSending } from "../ui/form-fault";
-import { ListFilters } from "../ui/list-filters";
+import { BY_MOMENT, ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
@@ -48,7 +48,7 @@ export function Destinations() {
           things="destinations"
           placeholder="Name, address or id"
           states={RECEIVER_STATES}
-          isSorted
+          orders={BY_MOMENT}
         />
       }
       resource={resource}

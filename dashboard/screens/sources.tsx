@@ -6,7 +6,7 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { triggerOf } from "../lib/interfaces";
 import { LinkButton, Time } from "../ui/basics";
-import { ListFilters, sortOf } from "../ui/list-filters";
+import { BY_MOMENT, ListFilters, sortOf } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
@@ -19,10 +19,10 @@ const FILTERS = ["q", "state"];
 const STATES = { active: "Active", inactive: "Inactive" };
 
 /** What the API takes of the filters and the order in the address. A state that is none is left out. */
-const wanted = ({ q, state = "", sort = "" }: Record<string, string>) => ({
+const wanted = ({ q, state = "", sort }: Record<string, string>) => ({
   ...(q && { q }),
   ...(state in STATES && { active: state === "active" }),
-  ...sortOf(sort),
+  ...sortOf(sort, BY_MOMENT),
 });
 
 /** The sources of the account, which a search finds by name, id or endpoint. */
@@ -47,7 +47,7 @@ export function Sources() {
           things="sources"
           placeholder="Name, id or endpoint address"
           states={STATES}
-          isSorted
+          orders={BY_MOMENT}
         />
       }
       resource={resource}

@@ -8,7 +8,7 @@ import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Button, LinkButton } from "../ui/basics";
-import { ListFilters } from "../ui/list-filters";
+import { ListFilters, sortOf } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { Thing } from "../ui/thing";
@@ -24,16 +24,22 @@ type Subscription = Schemas["Subscription"];
 
 /** `emitter` and `listener` begin a new subscription; these narrow the list. */
 const FILTERS = ["q", "emitter_id", "listener_id"];
+const ORDERS = {
+  emitter: "By emitter",
+  listener: "By listener",
+  last_error: "Last error of a function first",
+};
 
 /** The subscriptions of the account: make one, change its filter, or delete it. */
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
   const { filters, resource, read } = usePaged((cursor, call, query) => {
-    const { q, emitter_id, listener_id } = query;
+    const { q, emitter_id, listener_id, sort } = query;
     const wanted = {
       ...(q && { q }),
       ...(emitter_id && { emitter_id }),
       ...(listener_id && { listener_id }),
+      ...sortOf(sort, ORDERS),
     };
     return inAccount().subscriptions.list({ ...cursor, ...wanted }, call);
   }, FILTERS);
@@ -55,7 +61,12 @@ export function Subscriptions() {
       about="Which events go where, and what a filter leaves out or a function changes."
       actions={create}
       above={
-        <ListFilters filters={filters} things="subscriptions" placeholder="Name, address or id">
+        <ListFilters
+          filters={filters}
+          things="subscriptions"
+          placeholder="Name, address or id"
+          orders={ORDERS}
+        >
           <ThingField
             aria-label="Emitter"
             placeholder="Any emitter"

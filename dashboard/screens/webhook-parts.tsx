@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client";
 import { Badge, Time } from "../ui/basics";
-import { sortOf } from "../ui/list-filters";
+import { BY_MOMENT, sortOf } from "../ui/list-filters";
 import type { Column } from "../ui/table";
 
 type Webhook = Schemas["Webhook"];
@@ -18,9 +18,9 @@ export const RECEIVER_FILTERS = ["q", "state"];
 export const RECEIVER_STATES = { active: "Active", failing: "Failing", disabled: "Disabled" };
 
 /** What the API takes of these filters, and of the order. A state that is none is left out. */
-export const receiverFilter = ({ q, state = "", sort = "" }: Record<string, string>) => ({
+export const receiverFilter = ({ q, state = "", sort }: Record<string, string>) => ({
   ...(q && { q }),
-  ...sortOf(sort),
+  ...sortOf(sort, BY_MOMENT),
   ...(state in RECEIVER_STATES && { state: state as keyof typeof RECEIVER_STATES }),
 });
 

@@ -7,7 +7,7 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration, successRate } from "../lib/format";
 import { Button, Time } from "../ui/basics";
-import { ListFilters } from "../ui/list-filters";
+import { BY_MOMENT, ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { NewWebhook } from "./new-webhook";
@@ -46,7 +46,7 @@ export function Webhooks() {
           things="webhooks"
           placeholder="Name, address or id"
           states={RECEIVER_STATES}
-          isSorted
+          orders={BY_MOMENT}
         />
       }
       resource={resource}

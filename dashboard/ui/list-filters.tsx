@@ -13,32 +13,27 @@ interface ListFiltersProps {
   placeholder: string;
   /** The states of a thing and how they are called; none if the list has no such filter. */
   states?: Record<string, string>;
-  /** True for things whose list the API sorts by what last happened to them. */
-  isSorted?: boolean;
+  /** The orders that the API has of the list besides that of the ids, and how they are called. */
+  orders?: Record<string, string>;
   /** Further fields. */
   children?: ComponentChildren;
 }
 
-const ORDERS = [
-  { value: "", label: "Newest first" },
-  { value: "last_event", label: "Last event first" },
-  { value: "last_success", label: "Last success first" },
-  { value: "last_error", label: "Last error first" },
-];
+/** The orders of things whose list the API sorts by what last happened to them. */
+export const BY_MOMENT = {
+  last_event: "Last event first",
+  last_success: "Last success first",
+  last_error: "Last error first",
+};
 
 /** What the API takes of the order in the address; one that is none is left out. */
-export const sortOf = (sort: string) =>
-  sort && ORDERS.some(({ value }) => value === sort) ? { sort: sort as "last_event" } : {};
+export const sortOf = <Name extends string>(
+  sort: string | undefined,
+  orders: Record<Name, string>,
+): { sort?: Name } => (sort !== undefined && Object.hasOwn(orders, sort) ? { sort: sort as Name } : {});
 
 /** Fields that narrow a list by a text and by a state, and that sort it; all are in the address, as `q`, `state` and `sort`. */
-export const ListFilters = ({
-  filters,
-  things,
-  placeholder,
-  states,
-  isSorted = false,
-  children,
-}: ListFiltersProps) => (
+export const ListFilters = ({ filters, things, placeholder, states, orders, children }: ListFiltersProps) => (
   <search class="filters">
     <span class="search">
       <Icon name="search" />
@@ -56,12 +51,15 @@ export const ListFilters = ({
         onChange={state => filters.set({ state })}
       />
     )}
-    {isSorted && (
+    {orders && (
       <Select
         label="Order"
         isBare
         value={filters.query.sort ?? ""}
-        choices={ORDERS}
+        choices={[
+          { value: "", label: "Newest first" },
+          ...Object.entries(orders).map(([value, label]) => ({ value, label })),
+        ]}
         onChange={sort => filters.set({ sort })}
       />
     )}

@@ -32,6 +32,13 @@ export interface LastFunctionError {
   logs: { level: string; message: string; ts: number }[];
 }
 
+/** The indexes of the lists of subscriptions that are sorted by what they connect, or by when their function last failed. */
+export const SUBSCRIPTION_ORDERS = {
+  emitter: { owner_id: 1, emitter_id: 1, _id: -1 },
+  listener: { owner_id: 1, listener_id: 1, _id: -1 },
+  last_error: { owner_id: 1, "last_function_error.at_ms": -1, _id: -1 },
+} as const;
+
 export const Subscriptions = collection<Subscription>(
   "subscriptions",
   new Schema<Subscription>(
@@ -54,9 +61,10 @@ export const Subscriptions = collection<Subscription>(
     .index({ function_hash: 1 }, { partialFilterExpression: { function_hash: { $type: "string" } } })
     .index({ emitter_id: 1, event_name: 1, owner_id: 1, listener_id: 1 }, { unique: true })
     .index({ owner_id: 1, _id: -1 })
-    // Listed by what they connect.
-    .index({ owner_id: 1, emitter_id: 1, _id: -1 })
-    .index({ owner_id: 1, listener_id: 1, _id: -1 }),
+    // Listed by what they connect, too.
+    .index(SUBSCRIPTION_ORDERS.emitter)
+    .index(SUBSCRIPTION_ORDERS.listener)
+    .index(SUBSCRIPTION_ORDERS.last_error),
 );
 
 /** Subscribes a listener to workflows and sources that are created after it (docs/rest-api.md#subscriptions). */

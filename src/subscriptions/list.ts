@@ -13,7 +13,7 @@ import type { Stores } from "../platform.ts";
 import { countCacheOf, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { beginningWith, containing } from "../store/text-filter.ts";
 import { checkEmitter, checkListener } from "./find.ts";
-import type { AutoSubscriptionFilter, SubscriptionFilter } from "./schema.ts";
+import { type AutoSubscriptionFilter, SUBSCRIPTION_KEYS, type SubscriptionFilter } from "./schema.ts";
 
 /** The account whose subscriptions are listed, and those whose things the caller can read. */
 interface Scope {
@@ -22,13 +22,13 @@ interface Scope {
 }
 
 /**
- * Returns a page of an account's subscriptions, newest first. Throws `invalid` for a filter by what can't be an emitter or a listener,
+ * Returns a page of an account's subscriptions, newest first unless they are sorted. Throws `invalid` for a filter by what can't be an emitter or a listener,
  * and `not-found` for one that is none of the accounts'.
  */
 export async function listSubscriptions(
   platform: Stores,
   { owner, owners }: Scope,
-  { q, emitter_id, listener_id }: SubscriptionFilter,
+  { q, emitter_id, listener_id, sort }: SubscriptionFilter,
   page: PageRequest,
 ): Promise<Page<Subscription>> {
   await Promise.all([
@@ -43,6 +43,7 @@ export async function listSubscriptions(
   };
   return await pageOf(Subscriptions(platform.mongo), subscriptions, page, {
     countCache: countCacheOf(platform, owner, "subscriptions", { q, emitter_id, listener_id }),
+    order: sort && { ownerId: owner, ...SUBSCRIPTION_KEYS[sort] },
   });
 }
 

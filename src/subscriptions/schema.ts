@@ -2,7 +2,9 @@ import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
 import { patternInWords } from "../lib/schemas.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { SUBSCRIPTION_ORDERS } from "../models/subscription.ts";
 import { ANY_CHANNEL } from "../sandbox/child/emit-metadata.ts";
+import { type SortKey, sortParam } from "../store/order.ts";
 import { Revision } from "../store/revisions.ts";
 import { TextFilter } from "../store/text-filter.ts";
 
@@ -71,8 +73,24 @@ export const SubscriptionSchema = Type.Object(
   { title: "Subscription" },
 );
 
-/** What selects subscriptions of a list. */
+/** By what a list of subscriptions may be sorted. The last event of each would be a write for each event, so there is no such order. */
+export const SUBSCRIPTION_KEYS = {
+  emitter: { field: "emitter_id", isMoment: false, index: SUBSCRIPTION_ORDERS.emitter },
+  listener: { field: "listener_id", isMoment: false, index: SUBSCRIPTION_ORDERS.listener },
+  last_error: {
+    field: "last_function_error.at_ms",
+    isMoment: true,
+    index: SUBSCRIPTION_ORDERS.last_error,
+  },
+} as const satisfies Record<string, SortKey>;
+
+/** What selects subscriptions of a list, and in which order. */
 export const SubscriptionFilter = Type.Object({
+  sort: sortParam(
+    SUBSCRIPTION_KEYS,
+    "`emitter`, `listener`: those of one together, kind by kind and the oldest first; `last_error`: the latest error of a function " +
+      "first, and last those without one",
+  ),
   q: TextFilter("the name, address or id of what they connect, or at the beginning of their own id"),
   emitter_id: Type.Optional(
     Type.String({

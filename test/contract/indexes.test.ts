@@ -159,6 +159,21 @@ describe("queries of the whole system", () => {
       "/users/me/destinations": [{}, { state: "active" }],
       "/users/me/sources": [{}, { active: "true" }, { q: "a" }],
     };
+    const connected = ["dc_zzz zzz", "p_* zzz"].flatMap(cursor =>
+      ["after", "before"].map(name => ({ [name]: rowIdCursor.encode(cursor) })),
+    );
+    for (const [sort, places] of Object.entries({
+      emitter: connected,
+      listener: connected,
+      last_error: cursors,
+    })) {
+      const filters: Record<string, string>[] = [{}, { emitter_id: "p_*" }, { q: "a" }];
+      for (const filter of filters) {
+        for (const cursor of [{}, ...places]) {
+          await api.expect(200, "GET", "/users/me/subscriptions", { query: { sort, ...filter, ...cursor } });
+        }
+      }
+    }
     for (const [path, filters] of Object.entries(lists)) {
       for (const sort of ["last_event", "last_success", "last_error"]) {
         for (const filter of filters) {

@@ -65,6 +65,31 @@ describe("lists of many things in the dashboard", () => {
     await rows().getByText("shop till").waitFor();
   });
 
+  it("are sorted by what they connect, in the address", async () => {
+    const { page } = tab;
+    const [newest] = await api.expect<{ id: string }[]>(200, "GET", "/users/me/webhooks");
+    const made = [
+      await api.subscribe("dc_*", newest?.id ?? ""),
+      await api.subscribe("dc_*", ids.webhook ?? ""),
+    ];
+    await tab.open("/subscriptions");
+    await settled(page);
+    const shown = async (...names: string[]) =>
+      await until(
+        async () => (await rows().locator("td:nth-child(3)").allTextContents()).join() === names.join(),
+        { what: names.join() },
+      );
+    const [first, last] = ["the oldest one", `hook ${MANY - 1}`];
+    await shown(first, last, first);
+    await page.getByLabel("Order").selectOption("By listener");
+    await shown(first, first, last);
+    expect(new URL(page.url()).searchParams.get("sort")).to.equal("listener");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await page.goBack();
+    await shown(first, last, first);
+    for (const { id } of made) await api.expect(204, "DELETE", `/subscriptions/${id}`);
+  });
+
   it("are on the pages of both sides of a subscription, to add one and to end one", async () => {
     const { page } = tab;
     await tab.open(`/webhooks/${ids.webhook}/subscriptions`);

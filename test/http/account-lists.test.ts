@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { newToken } from "../../src/lib/ids.ts";
 import { Sources } from "../../src/models/source.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { storeSource } from "../sources/source-row.ts";
 import type { Api, Page } from "../support/api.ts";
@@ -148,6 +149,62 @@ describe("filters of an account's lists", () => {
     expect((await api.request("GET", "/users/me/webhooks", { query: { sort: "name" } })).status).to.equal(
       400,
     );
+  });
+
+  it("have subscriptions in the order of what they connect, or of the last errors of their functions", async () => {
+    const [one, two] = [await workflow("Zebra"), await workflow("Aardvark")];
+    const [left, right] = [await webhook("left"), await webhook("right")];
+    const made: string[] = [];
+    for (const [emitter, listener] of [
+      ...[
+        [two, left],
+        [one, right],
+        [two, right],
+        [one, left],
+      ],
+      ["p_*", left],
+    ] as const)
+      made.push((await api.subscribe(emitter, listener)).id);
+    /** The numbers of subscriptions as they were made, page by page. */
+    const walked = async (query: Query, limit: number) => {
+      const found: number[] = [];
+      for (let after: string | null = ""; after !== null; ) {
+        const read = await page("subscriptions", { ...query, limit, ...(after !== "" && { after }) });
+        found.push(...read.data.map(({ id }) => made.indexOf(id)));
+        after = read.page_info.end_cursor;
+      }
+      return found;
+    };
+    for (const limit of [1, 2, 100]) {
+      expect(await walked({ sort: "emitter" }, limit)).to.deep.equal([4, 3, 1, 2, 0]);
+      expect(await walked({ sort: "listener" }, limit)).to.deep.equal([4, 3, 0, 2, 1]);
+    }
+    const fail = (n: number, at_ms: number) =>
+      Subscriptions(system.worker.mongo).updateOne(
+        { _id: made[n] ?? "" },
+        {
+          $set: {
+            last_function_error: { message: "x", line: 1, column: 1, event_id: "1-0", at_ms, logs: [] },
+          },
+        },
+      );
+    await fail(2, 10);
+    await fail(0, 20);
+    for (const limit of [1, 2, 100])
+      expect(await walked({ sort: "last_error" }, limit)).to.deep.equal([0, 2, 4, 3, 1]);
+    expect(await walked({ sort: "emitter", q: "left" }, 1)).to.deep.equal([4, 3, 0]);
+    expect(await walked({ sort: "listener", emitter_id: two }, 1)).to.deep.equal([0, 2]);
+    // Back from the last one.
+    const all = await page("subscriptions", { sort: "emitter" });
+    const before = all.page_info.end_cursor ?? "";
+    expect(
+      (await idsOf("subscriptions", { sort: "emitter", limit: 2, before })).map(id => made.indexOf(id)),
+    ).to.deep.equal([1, 2]);
+    for (const sort of ["listener", "last_error", "last_event"]) {
+      const other = sort === "listener" ? await page("subscriptions", { sort: "last_error" }) : all;
+      const query = { sort, after: other.page_info.end_cursor ?? "" };
+      expect((await api.request("GET", "/users/me/subscriptions", { query })).status, sort).to.equal(400);
+    }
   });
 
   it("find subscriptions by what they connect, and by its name", async () => {

@@ -88,17 +88,18 @@ export const textOf = ({ search }: SearchOption): { q?: string } =>
 
 const MOMENTS = ["last_event", "last_success", "last_error"] as const;
 
-/** The option of a list that is sorted by what last happened. */
-export interface SortOption {
-  sort?: (typeof MOMENTS)[number];
+/** The option of a list that is sorted, by default by what last happened. */
+export interface SortOption<Key extends string = (typeof MOMENTS)[number]> {
+  sort?: Key;
 }
 
-/** Adds `--sort` to a list. */
+/** Adds `--sort` to a list of things that have these moments. */
 export const sortOption = (command: Command): Command =>
   command.addOption(new Option("--sort <moment>", "the latest first by this moment").choices(MOMENTS));
 
 /** Returns the order that `--sort` means. */
-export const sortOf = ({ sort }: SortOption): SortOption => (sort === undefined ? {} : { sort });
+export const sortOf = <Key extends string>({ sort }: SortOption<Key>): SortOption<Key> =>
+  sort === undefined ? {} : { sort };
 
 export interface JsonOption {
   json?: boolean;

@@ -1,9 +1,17 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { parseJsonOption, parseObjectOption, readTextFile, UsageError } from "../input.ts";
 import { fields, note, placeOf, plain, print, printJson, show, table, timeOf } from "../output.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { type JsonOption, jsonOption, type SearchOption, searchOption, textOf } from "./list.ts";
+import {
+  type JsonOption,
+  jsonOption,
+  type SearchOption,
+  type SortOption,
+  searchOption,
+  sortOf,
+  textOf,
+} from "./list.ts";
 import {
   EMITTERS,
   findEmitterId,
@@ -18,7 +26,9 @@ import { type Subject, subjectCommands, updateCommand } from "./subject.ts";
 
 type Subscription = Schemas["Subscription"];
 
-interface ListFilters extends SearchOption {
+const ORDERS = ["emitter", "listener", "last_error"] as const;
+
+interface ListFilters extends SearchOption, SortOption<(typeof ORDERS)[number]> {
   emitter?: string;
   listener?: string;
 }
@@ -52,7 +62,13 @@ export function subscriptionCommands(program: Command, tools: RemoteTools): void
           .addOption(
             new NamedOption("--emitter <emitter>", "only those of this source or workflow", EMITTERS),
           )
-          .addOption(new NamedOption("--listener <listener>", "only those of this listener", LISTENERS)),
+          .addOption(new NamedOption("--listener <listener>", "only those of this listener", LISTENERS))
+          .addOption(
+            new Option(
+              "--sort <order>",
+              "those of one emitter or listener together, or the latest error first",
+            ).choices(ORDERS),
+          ),
       read: listSubscriptions,
       columns: {
         id: ({ id }) => id,
@@ -92,6 +108,7 @@ async function* listSubscriptions(client: Headwater, page: { limit: number }, op
   yield* client.subscriptions.list({
     ...page,
     ...textOf(options),
+    ...sortOf(options),
     ...(emitter !== undefined && { emitter_id: await emitterIdOf(client, emitter) }),
     ...(listener !== undefined && { listener_id: await findListenerId(client, listener) }),
   });

@@ -23,6 +23,7 @@ import { roles } from "./migrations/0021-roles.ts";
 import { lastTimes } from "./migrations/0022-last-times.ts";
 import { lastPublished } from "./migrations/0023-last-published.ts";
 import { pulledEvents } from "./migrations/0024-pulled-events.ts";
+import { subscriptionOrders } from "./migrations/0025-subscription-orders.ts";
 import { oauthRecords } from "./migrations/0026-oauth-records.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lastTimes,
   lastPublished,
   pulledEvents,
+  subscriptionOrders,
   oauthRecords,
 ];
 

@@ -204,6 +204,9 @@ describe("headwater with a server", () => {
     expect(subscription).to.include({ emitter_id: source.id, listener_id: webhook.id });
     expect(await printed("subscription", "list")).to.match(/^sub_\w+ +orders +- +inbox +\{"n":3\}/m);
     expect(await printed("subscription", "list", "--ids")).to.include(` ${webhook.id} `);
+    for (const order of ["emitter", "listener", "last_error"]) {
+      expect(await printed("subscription", "list", "--sort", order), order).to.include("inbox");
+    }
 
     receiver.script(410);
     await printed("publish", "orders", "--event", '{"n": 3}');

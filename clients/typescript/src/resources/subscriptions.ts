@@ -13,7 +13,7 @@ export class Subscriptions {
     this.#connection = connection;
   }
 
-  /** Lists the subscriptions of the organization, if the client is for one, else of the caller; all, or those of an `emitter_id` or `listener_id`, or with a text (`q`) in what they connect. */
+  /** Lists the subscriptions of the organization, if the client is for one, else of the caller; all, or those of an `emitter_id` or `listener_id`, or with a text (`q`) in what they connect; the newest first, unless `sort` says another order. */
   list(query: AccountQuery<"subscriptions"> = {}, options?: CallOptions): List<Subscription> {
     return listOfAccount(this.#connection, "subscriptions", query, options);
   }
