@@ -1,11 +1,12 @@
 import type { Schemas } from "../api/client";
 import { usePaged } from "../api/paged";
-import { inAccount } from "../api/session";
+import { inAccount, me } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { words } from "../lib/format";
 import { Moment } from "../ui/basics";
 import { DraftInput } from "../ui/draft-input";
+import { Select } from "../ui/form";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import type { Column } from "../ui/table";
@@ -15,7 +16,7 @@ import { Span, spanOf, whatIsGiven } from "./delivery-filters";
 type Entry = Schemas["AuditEntry"];
 
 /** All in the address, as those of deliveries. */
-const FILTERS = ["action", "actor_id", "thing_id", "hours", "since", "until"];
+const FILTERS = ["of", "action", "actor_id", "thing_id", "hours", "since", "until"];
 
 /** The thing as it was called then: a link while it is there. */
 function ChangedThing({ thing }: Pick<Entry, "thing">) {
@@ -86,14 +87,16 @@ const COLUMNS: Column<Entry>[] = [
   },
 ];
 
-/** Who changed, replayed or deleted what of the account, and from where. */
+const INSTALLATION = "installation";
+
+/** Who changed, replayed or deleted what of the account, and from where; for operators, also what operators did to the installation. */
 export function AuditLog() {
   const { filters, resource, read } = usePaged((cursor, call, query) => {
-    const { action, actor_id, thing_id } = query;
-    return inAccount().auditLog(
-      { ...cursor, ...whatIsGiven({ action, actor_id, thing_id, ...spanOf(query) }) },
-      call,
-    );
+    const { of, action, actor_id, thing_id } = query;
+    const wanted = { ...cursor, ...whatIsGiven({ action, actor_id, thing_id, ...spanOf(query) }) };
+    return of === INSTALLATION
+      ? inAccount().installationLog(wanted, call)
+      : inAccount().auditLog(wanted, call);
   }, FILTERS);
   const field = (name: string, label: string, placeholder: string) => (
     <DraftInput
@@ -115,6 +118,18 @@ export function AuditLog() {
           {field("actor_id", "User, key or session", "Anybody (id)")}
           {field("thing_id", "Thing", "Anything (id)")}
           <Span filters={filters} />
+          {me.value?.is_operator && (
+            <Select
+              label="Log"
+              isBare
+              value={filters.query.of ?? ""}
+              choices={[
+                { value: "", label: "Of this account" },
+                { value: INSTALLATION, label: "Of the installation" },
+              ]}
+              onChange={of => filters.set({ of })}
+            />
+          )}
         </search>
       }
       resource={resource}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { recordOwnAction } from "../audit/record.ts";
+import { recordOfOperator } from "../audit/record.ts";
 import type { Caller } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
 import { isSecretOf, newId, newSecret, newToken } from "../lib/ids.ts";
@@ -107,15 +107,11 @@ export async function createApiKey(
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const { key, apiKey } = newKey(platform, userId, null);
   await ApiKeys(platform.mongo).insertOne(key);
-  await recordOfOperator(platform, "api_key.created", key);
+  await recordOfOperator(platform, { action: "api_key.created", ...inLogOfUser(key) });
   return { id: key._id, api_key: apiKey };
 }
 
-const recordOfOperator = (
-  platform: Stores,
-  action: string,
-  { _id: id, user_id: ownerId, name = null }: ApiKey,
-) => recordOwnAction(platform, { by: "operator", ownerId, action, thing: { id, name } });
+const inLogOfUser = ({ _id: id, user_id, name = null }: ApiKey) => ({ thing: { id, name }, of: [user_id] });
 
 /** Returns a user's API keys with how and when each was made, and limits if it has some, newest first. Throws `not-found` for the user. */
 export async function listApiKeys(platform: Stores, userId: string) {
@@ -187,7 +183,7 @@ export async function revokeAsOperator(
   keyId: string,
 ): Promise<{ id: string; revoked_at: number }> {
   const key = await revoke(platform, keyId);
-  await recordOfOperator(platform, "api_key.revoked", key);
+  await recordOfOperator(platform, { action: "api_key.revoked", ...inLogOfUser(key) });
   return { id: keyId, revoked_at: key.revoked_at };
 }
 

@@ -1,5 +1,8 @@
 import { Type } from "typebox";
-import { data, routeFor } from "../http/route.ts";
+import { listEntries } from "../audit/entries.ts";
+import { INSTALLATION } from "../audit/record.ts";
+import { AuditEntryView, AuditFilter, exampleEntry } from "../audit/schema.ts";
+import { data, page, routeFor } from "../http/route.ts";
 import type { Stores } from "../platform.ts";
 import { countAccountMade, forOperators } from "./operators.ts";
 import { storeUser } from "./users.ts";
@@ -55,11 +58,27 @@ export const operatorRoutes = [
         api_key: "hw_0123456789ABCDEFGHIJKLMNOPQRSTUV",
       },
     },
-    handler: async ({ deps, caller, body }) => {
+    handler: async ({ deps, caller, body, changes }) => {
+      changes({ alsoOf: [INSTALLATION] });
       await countAccountMade(deps, caller.userId);
       const { user, apiKey } = await storeUser(deps, body);
       const { _id, username, email, plan, created_at } = user;
       return { id: _id, username, email, plan, created_at, api_key: apiKey };
     },
+  }),
+  route({
+    method: "GET",
+    path: "/audit_log",
+    id: "listInstallationAuditLog",
+    tag: "Audit log",
+    summary: "List the audit log of the installation",
+    description:
+      "For operators: what operators did by the command line, by the API and in the board of the queues, the newest first; kept for 90 days. " +
+      "What concerns an account is in its own log, too.",
+    access: forOperators,
+    query: AuditFilter,
+    response: page(200, AuditEntryView),
+    example: { response: exampleEntry },
+    handler: ({ deps, query, page: wanted }) => listEntries(deps, INSTALLATION, query, wanted),
   }),
 ];

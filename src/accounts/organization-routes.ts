@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { INSTALLATION } from "../audit/record.ts";
 import { data, empty, routeFor } from "../http/route.ts";
 import { AppError } from "../lib/errors.ts";
 import { RoleSchema } from "../lib/roles.ts";
@@ -95,12 +96,15 @@ export const organizationRoutes = [
     response: data(201, OrganizationView),
     errors: ["forbidden", "limit-reached", "not-found"],
     example: { body: { name: organization.name }, response: organization },
-    handler: async ({ deps, caller: { userId }, body: { name, owner_id = userId } }) => {
+    handler: async ({ deps, caller: { userId }, body: { name, owner_id = userId }, changes }) => {
       const byOperator = await isOperator(deps, userId);
       if (owner_id !== userId && !byOperator) {
         throw new AppError("forbidden", "only an operator may make an organization for somebody else");
       }
-      if (byOperator) await countAccountMade(deps, userId);
+      if (byOperator) {
+        await countAccountMade(deps, userId);
+        changes({ alsoOf: [INSTALLATION] });
+      }
       const made = { name, ownerId: owner_id, ...(!byOperator && { createdBy: userId }) };
       return present(await createOrganization(deps, made));
     },

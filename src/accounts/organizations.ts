@@ -82,21 +82,22 @@ export async function renameOrganization(
 }
 
 /**
- * Adds a user to an organization, as a member unless `role` says otherwise; no effect if the user is already in it. Throws
- * `not-found` for either.
+ * Adds a user to an organization, as a member unless `role` says otherwise; no effect, and not `isNew`, if the user is already in it.
+ * Throws `not-found` for either.
  */
 export async function addMember(
   platform: Stores,
   orgId: string,
   userId: string,
   role: Role = "member",
-): Promise<{ id: string; user_id: string }> {
+): Promise<{ id: string; user_id: string; isNew: boolean }> {
   const [org, user] = await Promise.all([
     Organizations(platform.mongo).exists({ _id: orgId }),
     Users(platform.mongo).exists({ _id: userId }),
   ]);
   if (!org) throw notFound("organization");
   if (!user) throw notFound("user");
+  let isNew = true;
   try {
     await Memberships(platform.mongo).insertOne({
       ...{ _id: membershipId(orgId, userId), org_id: orgId, user_id: userId, role },
@@ -104,9 +105,10 @@ export async function addMember(
     });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
+    isNew = false;
   }
   await platform.routing.invalidate([orgId, userId]);
-  return { id: orgId, user_id: userId };
+  return { id: orgId, user_id: userId, isNew };
 }
 
 /** A member of an organization, as other members see it. */

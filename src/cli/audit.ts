@@ -13,12 +13,14 @@ interface AuditOptions extends ListOptions {
   thing?: string;
   since?: number;
   until?: number;
+  installation?: true;
 }
 
 const HELP = `
   headwater audit --thing wh_…                     who changed this webhook
   headwater audit --action source.deleted --since 7d
-  headwater audit --by headwater                   what the platform did by itself`;
+  headwater audit --by headwater                   what the platform did by itself
+  headwater audit --installation                   what operators did, for operators`;
 
 /** A page of the API has so many rows at the most. */
 const PAGE = 100;
@@ -33,17 +35,19 @@ export function auditCommand(program: Command, tools: RemoteTools): void {
     .option("--thing <id>", "only what was done to this thing")
     .option("--since <time>", "only since a date, or a time ago such as 2h", text => parseTime(text))
     .option("--until <time>", "only until a date, or a time ago", text => parseTime(text))
+    .option("--installation", "what operators did to the whole installation, for operators")
     .addHelpText("after", HELP);
   remoteAction<AuditOptions>(listOptions(command), tools, async ({ client, options }) => {
-    const { limit, action, by, thing, since, until } = options;
-    const list = client.auditLog({
+    const { limit, action, by, thing, since, until, installation } = options;
+    const wanted = {
       limit: Math.min(limit, PAGE),
       ...(action !== undefined && { action }),
       ...(by !== undefined && { actor_id: by }),
       ...(thing !== undefined && { thing_id: thing }),
       ...(since !== undefined && { since }),
       ...(until !== undefined && { until }),
-    });
+    };
+    const list = installation ? client.installationLog(wanted) : client.auditLog(wanted);
     printRows(await firstRows(list, limit), options, {
       time: ({ at_ms }) => timeOf(at_ms),
       who: whoOf,

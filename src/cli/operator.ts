@@ -1,21 +1,10 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { JsonText } from "../lib/json-text.ts";
 import { ROLES, type Role } from "../lib/roles.ts";
 import type { Component } from "../models/component.ts";
-import type { TokenAuth } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
-import {
-  askSecret,
-  type Confirmed,
-  confirmDeletion,
-  type EventRuleOptions,
-  eventRuleOptions,
-  eventRulesOf,
-  parseJsonOption,
-  readObjectFile,
-  verifyOption,
-  yesOption,
-} from "./input.ts";
+import { parseJsonOption } from "./input.ts";
+import { recordOfOperator } from "./operator-log.ts";
 import type { Run } from "./run.ts";
 
 export function userCommands(program: Command, run: Run): void {
@@ -29,7 +18,10 @@ export function userCommands(program: Command, run: Run): void {
     .action((options: { email: string; username?: string; plan: "free" | "paid" }) =>
       run(async platform => {
         const { createUser } = await import("../accounts/users.ts");
-        return createUser(platform, options);
+        const created = await createUser(platform, options);
+        const thing = { id: created.id, name: options.username ?? null };
+        await recordOfOperator(platform, { action: "user.created", thing, of: [created.id] });
+        return created;
       }),
     );
   user
@@ -42,7 +34,10 @@ export function userCommands(program: Command, run: Run): void {
     .action((userId: string, options: { off?: boolean }) =>
       run(async platform => {
         const { setOperator } = await import("../accounts/operators.ts");
-        return setOperator(platform, userId, options.off !== true);
+        const set = await setOperator(platform, userId, options.off !== true);
+        const action = set.operator ? "user.operator_granted" : "user.operator_ended";
+        await recordOfOperator(platform, { action, thing: { id: userId, name: null }, of: [userId] });
+        return set;
       }),
     );
   user
@@ -71,7 +66,11 @@ export function organizationCommands(program: Command, run: Run): void {
     .action((options: { name: string; owner: string }) =>
       run(async platform => {
         const { createOrganization } = await organizations();
-        const { id } = await createOrganization(platform, { name: options.name, ownerId: options.owner });
+        const { name, owner } = options;
+        const { id } = await createOrganization(platform, { name, ownerId: owner });
+        await recordOfOperator(platform, {
+          ...{ action: "organization.created", thing: { id, name }, of: [owner, id] },
+        });
         return { id };
       }),
     );
@@ -82,7 +81,12 @@ export function organizationCommands(program: Command, run: Run): void {
     .argument("<user id>", "u_…")
     .addOption(new Option("--role <role>", "what the member may do").choices(ROLES).default("member"))
     .action((orgId: string, userId: string, options: { role: Role }) =>
-      run(async platform => (await organizations()).addMember(platform, orgId, userId, options.role)),
+      run(async platform => {
+        const { addMember } = await organizations();
+        const { isNew, ...member } = await addMember(platform, orgId, userId, options.role);
+        if (isNew) await recordOfMember(platform, "member.joined", member);
+        return member;
+      }),
     );
   org
     .command("set-role")
@@ -93,81 +97,19 @@ export function organizationCommands(program: Command, run: Run): void {
     .action((orgId: string, userId: string, role: Role) =>
       run(async platform => {
         const { setRole } = await import("../accounts/roles.ts");
-        return setRole(platform, { orgId, userId, callerId: null, role });
+        const set = await setRole(platform, { orgId, userId, callerId: null, role });
+        await recordOfMember(platform, "member.updated", set);
+        return set;
       }),
     );
 }
 
-interface Options extends EventRuleOptions {
-  name?: string;
-  authorizeUrl: string;
-  tokenUrl: string;
-  clientId: string;
-  public?: boolean;
-  tokenAuth?: TokenAuth;
-  scopes?: string;
-  param?: Record<string, string>;
-  issuer?: string;
-  verify?: string;
-}
-
-const VERIFY = "a preset or a rule, and secrets";
-
-/** Commands with which operators register apps, so that accounts can connect theirs (docs/connections.md). */
-export function appCommands(program: Command, run: Run): void {
-  const app = program.command("app").description("manage the apps that accounts can connect (OAuth 2)");
-  const set = app
-    .command("set")
-    .description("register an app, or replace it; its client secret is read from the standard input")
-    .argument("<slug>", "as components name the app: github")
-    .requiredOption("--authorize-url <url>", "where people agree")
-    .requiredOption("--token-url <url>", "where tokens are granted and renewed")
-    .requiredOption("--client-id <id>", "of the client that you registered with the app")
-    .option("--name <name>", "as people know it (default: the slug)")
-    .option("--scopes <scopes>", "what connections ask for, separated by blanks")
-    .option("--param <name=value>", "further parameter of the authorize URL; may be repeated", parseParam)
-    .option("--issuer <issuer>", "the iss with which its server returns, to be compared")
-    .option("--public", "the client has no secret")
-    .addOption(
-      new Option("--token-auth <how>", "how the client proves its secret")
-        .choices(["basic", "post"] satisfies TokenAuth[])
-        .default("basic"),
-    );
-  verifyOption(eventRuleOptions(set)).action(async (slug: string, given: Options) => {
-    const { public: isPublic, param, tokenAuth, verify: file, ...options } = given;
-    const verify = file === undefined ? undefined : await readObjectFile(file, VERIFY);
-    const clientSecret = isPublic
-      ? undefined
-      : await askSecret("client secret, not shown: ", "client secret");
-    return run(async platform => {
-      const { setApp } = await import("../connections/apps/apps.ts");
-      const how = isPublic ? "none" : (tokenAuth ?? "basic");
-      return setApp(platform, {
-        ...{ slug, ...options, authorizeParams: param, clientSecret, tokenAuth: how },
-        ...{ events: eventRulesOf(given), verify },
-      });
-    });
-  });
-  app
-    .command("list")
-    .description("list the registered apps")
-    .action(() => run(async platform => (await import("../connections/apps/apps.ts")).listApps(platform)));
-  yesOption(
-    app
-      .command("delete")
-      .description("delete an app; prints how many connections are no longer renewed")
-      .argument("<slug>"),
-  ).action(async (slug: string, options: Confirmed) => {
-    await confirmDeletion(`app ${slug}`, options);
-    await run(async platform => (await import("../connections/apps/apps.ts")).deleteApp(platform, slug));
-  });
-}
-
-function parseParam(text: string, earlier: Record<string, string> = {}): Record<string, string> {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError("must be name=value");
-  return { ...earlier, [name]: value };
-}
+/** Who belongs to an organization, and what they may do there, is for the organization to know. */
+const recordOfMember = (
+  platform: Platform,
+  action: string,
+  { id, user_id }: { id: string; user_id: string },
+) => recordOfOperator(platform, { action, thing: { id: user_id, name: null }, of: [id] });
 
 export function emitCommand(program: Command, run: Run): void {
   program
@@ -217,7 +159,9 @@ export function publishComponentCommands(component: Command, run: Run): void {
       run(async platform => {
         const { publishComponent } = await import("../components/components.ts");
         const id = /^sc_[A-Za-z0-9]{16}$/.test(fileOrId) ? fileOrId : await saveFile(platform, fileOrId);
-        return shown(await publishComponent(platform, id));
+        const component = await publishComponent(platform, id);
+        await recordOfComponent(platform, "component.published", component);
+        return shown(component);
       }),
     );
   component
@@ -228,9 +172,15 @@ export function publishComponentCommands(component: Command, run: Run): void {
     .action((id: string) =>
       run(async platform => {
         const { unpublishComponent } = await import("../components/components.ts");
-        return shown(await unpublishComponent(platform, id));
+        const component = await unpublishComponent(platform, id);
+        await recordOfComponent(platform, "component.unpublished", component);
+        return shown(component);
       }),
     );
 }
+
+/** One from a file, or of the gallery, belongs to the installation and not to an account. */
+const recordOfComponent = (platform: Platform, action: string, { _id: id, name, owner_id }: Component) =>
+  recordOfOperator(platform, { action, thing: { id, name }, of: /^[uo]_/.test(owner_id) ? [owner_id] : [] });
 
 const shown = ({ _id: id, key, name, version }: Component) => ({ id, key, name, version });

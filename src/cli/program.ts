@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { version } from "../lib/versions.ts";
 import { apiCommand } from "./api.ts";
 import { applyCommand } from "./apply/command.ts";
+import { appCommands } from "./apps.ts";
 import { auditCommand } from "./audit.ts";
 import { authoringCommands } from "./authoring/command.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
@@ -16,13 +17,7 @@ import { listenCommand } from "./listen/command.ts";
 import { mcpCommand } from "./mcp.ts";
 import { migrateCommand } from "./migrate/command.ts";
 import { openCommand } from "./open.ts";
-import {
-  appCommands,
-  emitCommand,
-  organizationCommands,
-  publishComponentCommands,
-  userCommands,
-} from "./operator.ts";
+import { emitCommand, organizationCommands, publishComponentCommands, userCommands } from "./operator.ts";
 import { sayIfSlow } from "./output.ts";
 import { publishCommand } from "./publish.ts";
 import { pullCommand } from "./pull.ts";

@@ -20,6 +20,7 @@ export interface AuditActor {
 /** One change of what an account owns, for those who ask later who made it (docs/rest-api.md#audit-log). */
 export interface AuditEntry {
   _id: string;
+  /** An account, or `installation` for what operators did. */
   owner_id: string;
   at_ms: number;
   /** `webhook.updated`: the kind of thing, and what happened to it. */

@@ -1,5 +1,7 @@
 import type { Context, Middleware } from "koa";
 import compose from "koa-compose";
+import { recordOfOperator } from "../audit/record.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { hasOwnOrigin } from "../http/session-cookie.ts";
 import { AppError } from "../lib/errors.ts";
 import { loadLater } from "../lib/lazy.ts";
@@ -28,7 +30,7 @@ export function board(platform: Stores & Queued): Middleware {
   const { adminPassword } = platform.config;
   if (adminPassword === undefined) return (_ctx, next) => next();
   const signIn = new SignIn(platform, adminPassword);
-  const serve = compose([signIn.pages, requireSession(signIn), bullBoard(platform)]);
+  const serve = compose([signIn.pages, requireSession(signIn), recordChanges(platform), bullBoard(platform)]);
   return async (ctx, next) => {
     if (!isAt(ctx, ADMIN_PATH)) return next();
     const pages = [BOARD_PATH, SIGN_IN_PATH, SIGN_OUT_PATH];
@@ -51,6 +53,23 @@ function requireSession(signIn: SignIn): Middleware {
     // No `WWW-Authenticate`: a browser that knows a password for this host would send it to the components here, too.
     ctx.status = 401;
     ctx.body = `Sign in at ${SIGN_IN_PATH}.`;
+  };
+}
+
+const PATH_CHARS = 200;
+
+/** Writes what the operator changes in the board to the audit log of the installation: which queue, and what of it was asked for. */
+function recordChanges(platform: Stores): Middleware {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.method === "GET" || ctx.method === "HEAD" || ctx.status >= 400) return;
+    // `queues/deliveries/7/retry`; of all queues, `queues/pause`.
+    const [what = "", id = what, ...asked] = ctx.path.slice(`${BOARD_PATH}/api/`.length).split("/");
+    await recordOfOperator(platform, {
+      action: "queue.changed",
+      thing: { id: id.slice(0, PATH_CHARS), name: [id, ...asked].join(" ").slice(0, PATH_CHARS) },
+      client: { address: clientAddress(ctx), userAgent: ctx.get("user-agent") },
+    });
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createApiKey, revokeAsOperator } from "../../src/accounts/api-keys.ts";
 import { withdrawAccess } from "../../src/accounts/openid-connect/find-user.ts";
+import { setOperator } from "../../src/accounts/operators.ts";
 import { addMember } from "../../src/accounts/organizations.ts";
 import { endAllSessions, startSession } from "../../src/accounts/sessions/sessions.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -9,7 +10,7 @@ import { AuditEntries } from "../../src/models/audit-entry.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { disableGone } from "../../src/webhooks/health.ts";
 import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
-import { Api } from "../support/api.ts";
+import { Api, type Page } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 
 type User = Api & { userId: string };
@@ -182,6 +183,27 @@ describe("the audit log", () => {
     await endAllSessions(worker, api.userId);
     expect(await actions()).to.deep.equal(["user.signed_out", "api_key.revoked", "api_key.created"]);
     expect(await log({ actor_id: "operator" })).to.have.length(3);
+  });
+
+  it("is kept for the installation, too, of what operators do, for operators to read", async () => {
+    const read = (of: Api, query: Record<string, string> = {}) =>
+      of.request<Page<{ action: string; thing: { id: string } }>>("GET", "/audit_log", { query });
+    expect((await read(api)).status).to.equal(403);
+    await setOperator(system.worker, api.userId, true);
+    const { id } = await createApiKey(system.worker, api.userId);
+    const bert = await api.expect(201, "POST", "/users", { body: { email: `${newId("u")}@example.test` } });
+    const org = await api.expect(201, "POST", "/orgs", { body: { name: "His", owner_id: bert.id } });
+    const hook = await api.createWebhook(URL_OF_HOOK);
+    const { data } = (await read(api)).body;
+    const things = data.map(({ thing }) => thing.id);
+    expect(things.slice(0, 3)).to.deep.equal([org.id, bert.id, id]);
+    expect(things).not.to.include(hook.id);
+    expect((await read(api, { action: "user.created", thing_id: bert.id })).body.data).to.have.length(1);
+    // Not who made it, and from where: that is the operator's.
+    const his = new Api(api.baseUrl, bert.api_key);
+    expect(await log({}, his)).to.deep.equal([]);
+    await setOperator(system.worker, api.userId, false);
+    expect((await read(api)).status).to.equal(403);
   });
 
   it("keeps its entries for 90 days", async () => {

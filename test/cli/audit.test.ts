@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { recordOwnAction } from "../../src/audit/record.ts";
+import { setOperator } from "../../src/accounts/operators.ts";
+import { recordOfOperator, recordOwnAction } from "../../src/audit/record.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { environmentOf } from "../workers/worker-process.ts";
 import { headwater } from "./command.ts";
@@ -8,9 +9,11 @@ describe("headwater audit", () => {
   let system: System;
   let env: Record<string, string>;
   let webhook: string;
+  let userId: string;
   before(async () => {
     system = await startSystem({}, { workers: false });
     const api = await system.user();
+    ({ userId } = api);
     env = {
       ...environmentOf(system.web.config),
       HEADWATER_URL: system.baseUrl,
@@ -41,5 +44,15 @@ describe("headwater audit", () => {
     expect(JSON.parse(json.stdout)).to.have.length(1);
     const { stderr } = await headwater(["audit", "--action", "source.deleted"], env);
     expect(stderr).to.equal("There are none.\n");
+  });
+
+  it("prints what operators did to the installation, to operators", async () => {
+    const rejected = await headwater(["audit", "--installation"], env);
+    expect(rejected.code).to.equal(1);
+    expect(rejected.stderr).to.include("only an operator may do this");
+    await setOperator(system.worker, userId, true);
+    await recordOfOperator(system.worker, { action: "app.saved", thing: { id: "github", name: "GitHub" } });
+    const { stdout } = await headwater(["audit", "--installation", "--action", "app.saved"], env);
+    expect(stdout.split("\n")[1]).to.match(/Z +operator +app\.saved +GitHub \(github\) +- +-$/);
   });
 });

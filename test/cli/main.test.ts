@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { findCaller } from "../../src/accounts/api-keys.ts";
 import { createUser } from "../../src/accounts/users.ts";
+import { INSTALLATION } from "../../src/audit/record.ts";
 import { findPublished } from "../../src/components/components.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { eventOf } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { AuditEntries } from "../../src/models/audit-entry.ts";
 import { Components } from "../../src/models/component.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { createWorkflow } from "../../src/workflows/workflows.ts";
@@ -101,6 +103,26 @@ describe("headwater, the command line", () => {
       .to.include(key.id)
       .and.to.have.length(2);
     expect(JSON.stringify(listed)).not.to.include("hw_");
+
+    await done("org", "add-member", org.id, member.id);
+    const entries = await AuditEntries(platform.mongo).find({ "actor.kind": "operator" }).lean();
+    const actionsOf = (id: string) =>
+      entries.flatMap(({ owner_id, action }) => (owner_id === id ? [action] : [])).sort();
+    expect(actionsOf(org.id)).to.deep.equal(["member.joined", "member.updated", "organization.created"]);
+    expect(actionsOf(member.id)).to.deep.equal(["user.operator_ended", "user.operator_granted"]);
+    const ofUser = [
+      "api_key.created",
+      "api_key.revoked",
+      "organization.created",
+      "user.created",
+      "user.signed_out",
+    ];
+    expect(actionsOf(user.id)).to.deep.equal(ofUser);
+    const all = [...actionsOf(org.id), ...actionsOf(member.id), ...actionsOf(user.id)];
+    // What concerns two accounts is one change of the installation.
+    expect(actionsOf(INSTALLATION)).to.have.members(all.filter((action, at) => all.indexOf(action) === at));
+    const stored = JSON.stringify(entries);
+    for (const secret of [user.api_key, key.api_key]) expect(stored).not.to.include(secret);
   });
 
   it("emits an event once, even if the same id is repeated", async () => {

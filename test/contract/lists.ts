@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { recordOwnAction } from "../../src/audit/record.ts";
+import { setOperator } from "../../src/accounts/operators.ts";
+import { INSTALLATION, recordOfOperator, recordOwnAction } from "../../src/audit/record.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { AuditEntries } from "../../src/models/audit-entry.ts";
@@ -118,6 +119,21 @@ const auditLog =
     },
     remove: id => AuditEntries(worker.mongo).deleteOne({ _id: id }),
   });
+
+/** What operators did, which one of them reads. */
+const installationLog: Open = async ({ system: { worker } }, { api }) => {
+  await setOperator(worker, api.userId, true);
+  const entries = AuditEntries(worker.mongo);
+  await entries.deleteMany({ owner_id: INSTALLATION });
+  return {
+    path: "/audit_log",
+    async add() {
+      await recordOfOperator(worker, { action: "secrets.resealed", thing: null });
+      return (await entries.findOne({ owner_id: INSTALLATION }).sort({ _id: -1 }))?._id ?? "";
+    },
+    remove: id => entries.deleteOne({ _id: id }),
+  };
+};
 
 /** Invitations to the organization, or to the user from new ones. */
 const invitations =
@@ -268,6 +284,7 @@ const LISTS: Record<string, Open> = {
   listOrganizationIssues: issues(({ orgId }) => `/orgs/${orgId}/issues`),
   listMyAuditLog: auditLog(() => "/users/me/audit_log"),
   listOrganizationAuditLog: auditLog(({ orgId }) => `/orgs/${orgId}/audit_log`),
+  listInstallationAuditLog: installationLog,
   listMyInvitations: invitations(() => "/users/me/invitations"),
   listInvitations: invitations(({ orgId }) => `/orgs/${orgId}/invitations`),
   listSessions: made("session", "sessions", () => "/sessions"),

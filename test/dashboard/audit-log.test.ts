@@ -1,6 +1,8 @@
 // runs-long: npm test has test/audit/audit-log.test.ts, which asks the API
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
+import { setOperator } from "../../src/accounts/operators.ts";
+import { recordOfOperator } from "../../src/audit/record.ts";
 import { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
@@ -107,6 +109,27 @@ describe("the audit log in the dashboard", () => {
     await shows(1);
     expect(query()).to.deep.equal({ thing_id: ids.inTeam, org: ids.team });
     expect(await rows().textContent()).to.include("of the team");
+  });
+
+  it("is that of the installation, for an operator who chooses it", async () => {
+    const olga = await system.user();
+    await setOperator(system.worker, olga.userId, true);
+    await recordOfOperator(system.worker, { action: "app.saved", thing: { id: "github", name: "GitHub" } });
+    const other = await openTab(browser, system);
+    await signIn(other, olga, "/audit-log");
+    await settled(other.page);
+    await other.page.getByLabel("Log", { exact: true }).selectOption("Of the installation");
+    const row = other.page.locator("main tbody tr", { hasText: "App saved" });
+    await row.waitFor();
+    expect(await row.textContent())
+      .to.include("The operator")
+      .and.to.include("GitHub");
+    expect(new URL(other.page.url()).searchParams.get("of")).to.equal("installation");
+    expect(await seriousFindings(other.page)).to.deep.equal([]);
+    await keepScreenshot(other.page, "audit-log-installation");
+    expect(other.problems).to.deep.equal([]);
+    await other.close();
+    expect(await tab.page.getByLabel("Log", { exact: true }).count(), "of who is no operator").to.equal(0);
   });
 
   it("fits a telephone, and the dark", async () => {

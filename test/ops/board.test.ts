@@ -1,6 +1,8 @@
 import { request } from "node:http";
 import { expect } from "chai";
+import { INSTALLATION } from "../../src/audit/record.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
+import { AuditEntries } from "../../src/models/audit-entry.ts";
 import { Sessions } from "../../src/ops/sign-in.ts";
 import { allQueues } from "../../src/queues/index.ts";
 import { growQueueShards } from "../../src/store/queue-shards.ts";
@@ -166,6 +168,14 @@ describe("the board", () => {
       expect(await queue?.isPaused()).to.equal(true);
       await queue?.resume();
     }
+    await ask(system, "/admin/queues/api/queues", { headers: { cookie } });
+    const entries = await AuditEntries(system.worker.mongo).find({ owner_id: INSTALLATION }).lean();
+    expect(entries).to.have.length(accepted.length);
+    expect(entries[0]).to.deep.include({
+      ...{ action: "queue.changed", thing: { id: "deletions", name: "deletions pause" } },
+      ...{ address: "127.0.0.1", fields: [], outcome: "done" },
+    });
+    expect(entries[0]?.actor.kind).to.equal("operator");
   });
 
   it("is served at its own paths only", async () => {

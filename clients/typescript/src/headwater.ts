@@ -1,8 +1,8 @@
 import { Connection } from "./connection.ts";
-import type { List } from "./list.ts";
+import { List } from "./list.ts";
 import { type AccountQuery, listOfAccount } from "./lists.ts";
 import { type LiveMessage, type WatchOptions, watch } from "./live.ts";
-import type { InputOf, MethodOf, Path, ResultOf } from "./operations.ts";
+import type { InputOf, MethodOf, Path, QueryOf, ResultOf } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Alerts } from "./resources/alerts.ts";
@@ -90,6 +90,13 @@ export class Headwater {
   /** Who changed, replayed or deleted what of the organization, if the client is for one, else of the caller, and from where. */
   auditLog(query: AccountQuery<"audit_log"> = {}, options?: CallOptions): List<AuditEntry> {
     return listOfAccount(this.#connection, "audit_log", query, options);
+  }
+
+  /** What operators of the installation did, for operators. */
+  installationLog(query: QueryOf<"/audit_log", "get"> = {}, options?: CallOptions): List<AuditEntry> {
+    return new List(query, cursor =>
+      this.#connection.send("get", "/audit_log", { query: { ...query, ...cursor } }, options),
+    );
   }
 
   /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`); a text is sent as it is. */

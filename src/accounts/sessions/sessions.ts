@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { recordOwnAction } from "../../audit/record.ts";
+import { recordOfOperator, recordOwnAction } from "../../audit/record.ts";
 import { notFound } from "../../lib/errors.ts";
 import { isSecretOf, newId, newSecret } from "../../lib/ids.ts";
 import { unixSeconds } from "../../lib/time.ts";
@@ -130,6 +130,6 @@ export async function endAllSessions(
   const revoked = await revokeProviderKeys(platform, userId);
   await platform.routing.invalidate([userId]);
   const thing = { id: userId, name: null };
-  await recordOwnAction(platform, { by: "operator", ownerId: userId, action: "user.signed_out", thing });
+  await recordOfOperator(platform, { action: "user.signed_out", thing, of: [userId] });
   return { id: userId, ended_sessions: deletedCount, revoked_keys: revoked };
 }

@@ -1,5 +1,7 @@
+import { recordOfOperator } from "../../audit/record.ts";
 import type { Config } from "../../config.ts";
 import { armFailpoint } from "../../lib/failpoint.ts";
+import { createLogger } from "../../lib/logger.ts";
 import { connectMongo } from "../../store/connections/mongo.ts";
 import { rejectWithoutReplicaSet } from "../../store/connections/mongo-setup.ts";
 import { checkMongodbVersion } from "../../store/connections/server-versions.ts";
@@ -24,7 +26,15 @@ export async function migrateDatabase(
     await checkMongodbVersion(connection, say);
     const { db } = connection;
     if (!db) throw new Error("not connected");
-    await (isDryRun ? printPlan : migrate)(db, { migrations: MIGRATIONS, mayContract, say });
+    const options = { migrations: MIGRATIONS, mayContract, say };
+    if (isDryRun) return await printPlan(db, options);
+    const { version, isChanged } = await migrate(db, options);
+    if (!isChanged) return;
+    const written = { mongo: connection, clock: Date.now, log: createLogger("cli", "error") };
+    await recordOfOperator(written, {
+      action: "schema.migrated",
+      thing: { id: String(version), name: null },
+    });
   } finally {
     await connection.close();
   }

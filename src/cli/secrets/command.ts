@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";
+import { recordOfOperator } from "../operator-log.ts";
 import type { WithPlatform } from "../run.ts";
 
 const HELP = `
@@ -53,6 +54,7 @@ async function act(platform: Platform, { dryRun, json }: Options): Promise<numbe
   const progress = progressLine(counts);
   const result = await reseal(platform, progress.show);
   progress.end();
+  await recordOfOperator(platform, { action: "secrets.resealed", thing: null });
   const done = result.left === 0 && result.places.every(({ unreadable }) => unreadable === 0);
   print({ done, ...result }, () => linesOfResealed(result, keys));
   return done ? 0 : 1;

@@ -21,12 +21,13 @@ const SAY_AGAIN_MS = 30_000;
 /**
  * Brings a database to the schema of these migrations: one process at a time, each step recorded, so that a process that is
  * killed loses nothing but the step that it was in. Waits for as long as another process is at it. Throws SetupError for a
- * database that a newer release has contracted, and the server's error for a step that fails; the steps before it are kept.
+ * database that a newer release has contracted, and the server's error for a step that fails; the steps before it are kept. Returns
+ * the schema that the database has, and whether that was brought about now.
  */
 export async function migrate(
   db: Database,
   { migrations, mayContract = false, say }: Options,
-): Promise<void> {
+): Promise<{ version: number; isChanged: boolean }> {
   const lock = await waitForLock(db, say);
   try {
     const before = await findState(db);
@@ -37,6 +38,7 @@ export async function migrate(
     const state = await applyMigrations(db, lock, { migrations, mayContract, say });
     for (const line of waitingLines(plan)) say(line);
     say(`schema ${state.version}${isDone ? ": nothing to do" : ""}`);
+    return { version: state.version, isChanged: !isDone };
   } finally {
     await lock.release();
   }
