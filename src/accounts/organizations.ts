@@ -2,6 +2,7 @@ import { invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { groupBy } from "../lib/lists.ts";
 import type { Role } from "../lib/roles.ts";
+import { slugOf } from "../lib/slug.ts";
 import { unixSeconds } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import {
@@ -16,12 +17,6 @@ import type { Stores } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/connections/mongo.ts";
 import { checkCount } from "./limits.ts";
 import { changeMembers, type MemberChange, ownersOf, requireOwner, roleOf } from "./roles.ts";
-
-const slug = (name: string) =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "");
 
 export const MAX_NAME_CHARS = 128;
 
@@ -51,7 +46,7 @@ export async function createOrganization(
   if (createdBy !== undefined) await checkCount(platform, createdBy, "organizations");
   const id = newId("o", platform.clock());
   const created_at = unixSeconds(platform.clock());
-  const orgname = `${slug(name) || "org"}-${id.slice(-6).toLowerCase()}`;
+  const orgname = `${slugOf(name, "org")}-${id.slice(-6).toLowerCase()}`;
   const organization: Organization = {
     ...{ _id: id, name, orgname, email: owner.email, owner_id: ownerId, created_at },
     ...(createdBy !== undefined && { created_by: createdBy }),

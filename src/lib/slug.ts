@@ -1,14 +1,14 @@
 import { patternInWords } from "./schemas.ts";
 
-/** Returns the slug of a name: `My Source!` → `my-source`; `source` if nothing of the name is left. */
-export function slugOf(name: string): string {
+/** Returns the slug of a name: `My Source!` → `my-source`; `otherwise` if nothing of the name is left. */
+export function slugOf(name: string, otherwise = "source"): string {
   const slug = name
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[\u0300-\u036f]/g, "")
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
-  return slug || "source";
+  return slug || otherwise;
 }
 
 /** A slug, as `app` props name their app. */

@@ -25,6 +25,10 @@ describe("users and organizations by the API", () => {
     const made = await anna.expect(201, "POST", "/orgs", { body: { name: "Acme & Co" } });
     expect(made).to.include({ name: "Acme & Co" });
     expect(made.orgname).to.match(/^acme-co-/);
+    // As the slugs of sources: a letter with an accent is that letter.
+    const named = async (name: string) => (await create(await operator(), { name })).body.data.orgname;
+    expect(await named("Über Ärger")).to.match(/^uber-arger-\w{6}$/);
+    expect(await named("東京")).to.match(/^org-\w{6}$/);
     const [org] = (await anna.expect(200, "GET", "/users/me")).orgs;
     expect(org).to.include({ id: made.id, role: "owner" });
     const renamed = await anna.expect(200, "PUT", `/orgs/${made.id}`, { body: { name: "Acme" } });
