@@ -1,11 +1,11 @@
-import { APP_SLUG } from "../../lib/slug.ts";
 import { type Declaration, KIND_NAMES } from "../apply/schema.ts";
 import type { Placed } from "./components.ts";
 import type { Hand, HandKind } from "./hands.ts";
 import { Names } from "./names.ts";
-import { declareProps, literal } from "./props.ts";
+import { literal } from "./props.ts";
 import { declareSettings, deliveryOf } from "./settings.ts";
-import type { Account, ShownSubscription, ShownUse } from "./shown.ts";
+import type { Account, ShownSubscription } from "./shown.ts";
+import { ComponentUses } from "./uses.ts";
 
 /** What an account becomes: the file of `apply`, the code of functions, and what a person has to see to. */
 export interface Imported {
@@ -38,13 +38,6 @@ type Parts = { [Part in Exclude<keyof Declaration, "project">]-?: NonNullable<De
 /** A file of `apply` has no longer ones. */
 const MAX_URL_CHARS = 2048;
 
-/** A source or an action: its id, its names, and its use of a component. */
-interface Using {
-  id: string;
-  texts: (string | null | undefined)[];
-  used: ShownUse;
-}
-
 class Declaring {
   readonly parts: Parts = {
     connections: {},
@@ -58,16 +51,19 @@ class Declaring {
   readonly functions = new Map<string, string>();
   readonly hands: Hand[] = [];
   readonly #account: Account;
-  readonly #placed: ReadonlyMap<string, Placed>;
+  readonly #uses: ComponentUses;
   /** One for all parts: an end of a subscription is looked for in each of them. */
   readonly #names = new Names();
-  readonly #connectionNames = new Names();
   /** What the file calls things, by their ids on the other server. */
   readonly #byId = new Map<string, string>();
 
   constructor(account: Account, placed: ReadonlyMap<string, Placed>) {
     this.#account = account;
-    this.#placed = placed;
+    const { parts, hands } = this;
+    this.#uses = new ComponentUses(account, placed, {
+      ...{ names: this.#names, connections: parts.connections, hands },
+      nameOf: (id, texts) => this.#nameOf(id, texts, "source"),
+    });
   }
 
   #hand(kind: HandKind, thing: string, text: string): void {
@@ -95,58 +91,13 @@ class Declaring {
   sources(): void {
     for (const source of this.#account.sources) {
       const { id, name, name_slug, active, verify } = source;
-      const component = this.#componentOf({ id, texts: [name_slug, name], used: source });
+      const component = this.#uses.declare({ id, texts: [name_slug, name], used: source });
       if (!component) continue;
       const { declared, fields } = component;
       const again = "verifies who sends: set `verify` and its secrets again (docs/verify.md)";
       if (verify) this.#hand("other", declared, again);
       this.parts.sources[declared] = { ...fields, ...(active === false && { active }) };
     }
-  }
-
-  /** Names what has a component, and returns what the file says of that; null for one whose code is not there. */
-  #componentOf({ id, texts, used }: Using) {
-    const component = this.#account.components.get(used.component_id ?? "");
-    const placed = this.#placed.get(used.component_id ?? "") ?? { problem: "it has no component" };
-    if (!component || "problem" in placed) {
-      const problem = "problem" in placed ? placed.problem : "its component is not shown";
-      this.#hand("source", id, `\`${texts.find(text => text) ?? id}\`: ${problem}`);
-      return null;
-    }
-    const declared = this.#nameOf(id, [...texts, component.name], "source");
-    const { props, hands } = declareProps(used, component, {
-      names: this.#names,
-      thing: declared,
-      connectionOf: (connection, app) => this.#connectionOf(connection, app),
-    });
-    this.hands.push(...hands);
-    return { declared, fields: { file: placed.file, ...(Object.keys(props).length > 0 && { props }) } };
-  }
-
-  /** Each is declared once it is used; without its app it can't be. */
-  #connectionOf(id: string, usedApp: string | null): string | null {
-    const known = this.#byId.get(id);
-    if (known !== undefined) return known;
-    const shown = this.#account.connections?.find(one => one.id === id);
-    const app = shown?.app ?? usedApp;
-    if (app === null || !new RegExp(APP_SLUG).test(app)) return null;
-    const declared = this.#connectionNames.choose([shown?.name, app], "connection");
-    this.#byId.set(id, declared);
-    const given = (shown?.kind === "keys" && shown.field_names) || [];
-    const fields = given.map(field => [field, `\${${this.#names.variable(declared, field)}}`] as const);
-    this.parts.connections[declared] = {
-      app,
-      ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
-    };
-    const need = fields
-      .map(([field, variable]) => `\`${variable.slice(2, -1)}\` is its \`${field}\``)
-      .join(", ");
-    this.#hand(
-      "connection",
-      declared,
-      `an account of ${app}; ${need || `\`headwater connection connect ${app}\`, or \`fields\``}`,
-    );
-    return declared;
   }
 
   webhooks(): void {
@@ -178,7 +129,7 @@ class Declaring {
     for (const destination of this.#account.destinations ?? []) {
       const { id, name, kind, action, active } = destination;
       const delivery = { ...deliveryOf(destination), ...(active === false && { active }) };
-      const component = action && this.#componentOf({ id, texts: [name], used: action });
+      const component = action && this.#uses.declare({ id, texts: [name], used: action });
       if (component) this.parts.actions[component.declared] = { ...component.fields, ...delivery };
       const known = KIND_NAMES.find(one => one === kind);
       const shown = known && destination[known];
