@@ -1,7 +1,7 @@
 import type { Schemas } from "../api/client";
 import { isWebhook, nounOf } from "../api/listeners";
 import { Card, Notice, Time } from "../ui/basics";
-import { JsonTree } from "../ui/json-tree";
+import { Payload } from "./payload";
 
 type Detail = Schemas["DeliveryDetail"];
 
@@ -56,13 +56,13 @@ function Body({ delivery }: { delivery: Detail }) {
   if (!("event" in delivery)) {
     return <p class="muted">The event is no longer kept, so its data can't be shown or sent again.</p>;
   }
-  if (!("transformed_event" in delivery)) return <JsonTree value={delivery.event} />;
+  if (!("transformed_event" in delivery)) return <Payload value={delivery.event} of={delivery.event_id} />;
   return (
     <>
-      <JsonTree value={delivery.transformed_event} />
+      <Payload value={delivery.transformed_event} of={delivery.id} />
       <details class="tried">
         <summary>The event before the subscription's function</summary>
-        <JsonTree value={delivery.event} />
+        <Payload value={delivery.event} of={delivery.event_id} />
       </details>
     </>
   );

@@ -3,10 +3,11 @@ import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration, words } from "../lib/format";
 import { Card, Copyable, CopyBlock, Moment } from "../ui/basics";
-import { JsonTree } from "../ui/json-tree";
 import { Thing } from "../ui/thing";
+import { EditEvent } from "./edit-event";
 import { Branches } from "./event-branches";
 import { Step } from "./event-step";
+import { Payload } from "./payload";
 import { RunOutcome } from "./source-parts";
 
 type Trace = Schemas["EventTrace"];
@@ -93,7 +94,7 @@ export function Story({ trace, replay, emitter, id }: StoryProps) {
       <div class="stack">
         <Card title="Event">
           {isKept ? (
-            <JsonTree value={trace.event} />
+            <Payload value={trace.event} of={id} />
           ) : (
             <p class="muted">
               {trace.state === "queued" ? "It is shown once it is stored." : "Its data is no longer kept."}
@@ -101,11 +102,18 @@ export function Story({ trace, replay, emitter, id }: StoryProps) {
           )}
         </Card>
         <Card title="Publish it again">
-          {command.text !== null ? (
-            <CopyBlock text={command.text} label="The event as curl" />
-          ) : (
-            <p class="muted">{command.reason}</p>
-          )}
+          <div class="stack tight">
+            {command.text !== null ? (
+              <CopyBlock text={command.text} label="The event as curl" />
+            ) : (
+              <p class="muted">{command.reason}</p>
+            )}
+            {isKept && !trace.name?.startsWith("$") && (
+              <div>
+                <EditEvent trace={trace} />
+              </div>
+            )}
+          </div>
         </Card>
         <Card title="Read this page with curl">
           <CopyBlock text={apiCommand(`/events/${id}?emitter_id=${emitter}`)} label="This page as curl" />

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { useFresh } from "../api/fresh";
+import { ROWS, useFresh } from "../api/fresh";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
 import { type Resource, useResource } from "../api/resource";
 import { inAccount } from "../api/session";
@@ -8,7 +8,9 @@ import { count, counted, exactTime } from "../lib/format";
 import { Button, Card, Notice, Time } from "../ui/basics";
 import { useCountCheck } from "../ui/count-check";
 import { Confirm } from "../ui/dialog";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
+import { deliveryColumns } from "./delivery-parts";
 import { causeInWords, IssueActions, IssueState } from "./issue-parts";
 import { StatsCharts } from "./stats";
 
@@ -57,6 +59,7 @@ export function Health<One extends Listener>({ listener, resource }: HealthProps
         </Notice>
       )}
       <Causes id={listener.id} />
+      <LatestDeliveries id={listener.id} />
       <StatsCharts of={listener.id} kind="listener" command={subscribeCommand(listener.id)} />
       <Recover id={listener.id} />
     </div>
@@ -89,6 +92,24 @@ function Causes({ id }: { id: string }) {
           </li>
         ))}
       </ul>
+    </Card>
+  );
+}
+
+const LATEST = 5;
+
+/** What its last deliveries came to, each with its last attempt. */
+function LatestDeliveries({ id }: { id: string }) {
+  const resource = useResource(
+    call => inAccount().deliveries.list({ webhook_id: id, limit: LATEST }, call),
+    [id],
+  );
+  useFresh(resource, { of: id, on: ["deliveries"], pace: ROWS });
+  const rows = resource.data?.data ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <Card title="Latest deliveries" isPadded={false}>
+      <Table columns={deliveryColumns({ hasWebhook: false })} rows={rows} />
     </Card>
   );
 }

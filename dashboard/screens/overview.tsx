@@ -91,7 +91,7 @@ export function Overview() {
                   </Tile>
                   <Tile label="Success" value={successRate(total)} note={`${count(total.retried)} retries`} />
                 </div>
-                {total.emitted + total.attempts > 0 && <HourChart rows={hours} kind="account" />}
+                {total.emitted + total.attempts > 0 && <HourChart rows={hours} />}
               </>
             )}
           </Loaded>

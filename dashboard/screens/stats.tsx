@@ -6,7 +6,7 @@ import { count, duration, successRate } from "../lib/format";
 import { Loaded, NothingYet } from "../ui/states";
 import { Tile } from "../ui/tile";
 import { Dropped } from "./dropped";
-import { HourChart } from "./hour-chart";
+import { HourCharts } from "./hour-charts";
 
 const RANGES = [
   ["24", "24 hours"],
@@ -88,7 +88,7 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
                 />
               </div>
             )}
-            <HourChart rows={rows} kind={kind} of={of} />
+            <HourCharts rows={rows} total={total} of={of} isListener={kind === "listener"} />
             <Dropped dropped={total.dropped} />
           </>
         )}

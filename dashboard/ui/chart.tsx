@@ -62,7 +62,7 @@ const lonely = (values: (number | null)[]) =>
 
 const faded = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 0.14)");
 
-/** Lines or bars over time. The numbers are also in the legend, and for screen readers in a table beside it. */
+/** Lines or bars over time. The numbers are also in the legend; who draws it has a table of them, too. */
 export function Chart({ times, series, format, label, onPick }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);

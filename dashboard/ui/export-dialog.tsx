@@ -3,6 +3,7 @@ import { messageOf } from "../api/client";
 import type { ReadPage } from "../api/paged";
 import { type RowsRead, readRows } from "../api/pages";
 import { csvOf } from "../lib/csv";
+import { download } from "../lib/download";
 import { count, counted } from "../lib/format";
 import { Button, Notice } from "./basics";
 import { Dialog } from "./dialog";
@@ -42,7 +43,7 @@ export function ExportDialog({ things, read, onClose }: ExportDialogProps) {
       const all = await readRows(cursor => read(cursor, { signal }), { most: MOST, onPage });
       if (signal.aborted) return;
       const file = `${things.replaceAll(" ", "-")}.${format}`;
-      download(file, format === "csv" ? csvOf(all.rows) : JSON.stringify(all.rows, null, 2), format);
+      download(file, format === "csv" ? csvOf(all.rows) : JSON.stringify(all.rows, null, 2));
       setProgress({ ...all, file });
     } catch (thrown) {
       if (!signal.aborted) setError(thrown);
@@ -73,14 +74,4 @@ function textOf(things: string, progress: Progress | null): string {
   const { rows, total, file } = progress;
   if (file) return `${counted(rows.length, "row")} saved as ${file}.`;
   return `${count(rows.length)} of ${count(Math.max(total, rows.length))} rows are read …`;
-}
-
-function download(name: string, text: string, format: Format): void {
-  const type = format === "csv" ? "text/csv" : "application/json";
-  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -1,4 +1,5 @@
 // runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
+import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { StoredEvents } from "../../src/models/event.ts";
@@ -6,7 +7,15 @@ import type { Api } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { browserOrSkip, openTab, seriousFindings, settled, signIn, type Tab } from "./signed-in.ts";
+import {
+  browserOrSkip,
+  keepScreenshot,
+  openTab,
+  seriousFindings,
+  settled,
+  signIn,
+  type Tab,
+} from "./signed-in.ts";
 
 const CODE = `export default { name: "Quiet", version: "0.0.1", run() {} };`;
 /** Longer than a summary holds. */
@@ -18,7 +27,7 @@ describe("the pages of an event and of a delivery", () => {
   let receiver: Receiver;
   let api: Api;
   let source: string;
-  let delivery: { id: string; event_id: string };
+  let delivery: { id: string; event_id: string; webhook_id: string };
   let tab: Tab;
   let page: Page;
 
@@ -83,6 +92,60 @@ describe("the pages of an event and of a delivery", () => {
     expect(shown).to.include("the very end");
     expect(shown).not.to.include("s3cret-value");
     expect(await seriousFindings(page)).to.deep.equal([]);
+  });
+
+  it("show a payload as it is, and save it", async () => {
+    await open(`/deliveries/${delivery.id}`);
+    await page.getByRole("button", { name: "Raw" }).click();
+    const raw = page.getByRole("region", { name: "JSON" });
+    expect(await raw.textContent()).to.equal(JSON.stringify(EVENT, null, 2));
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save" }).click();
+    const saved = await saving;
+    expect(saved.suggestedFilename()).to.equal(`${delivery.event_id}.json`);
+    expect(JSON.parse(await readFile(await saved.path(), "utf8"))).to.deep.equal(EVENT);
+    await page.getByRole("button", { name: "Tree" }).click();
+    expect(await raw.count()).to.equal(0);
+  });
+
+  it("publish an event like it, with changes, and leave it as it was", async () => {
+    await open(`/events/${source}/${delivery.event_id}`);
+    await page.getByRole("button", { name: "Edit and publish …" }).click();
+    const field = page.getByLabel("Event", { exact: true });
+    expect(JSON.parse(await field.inputValue())).to.deep.equal(EVENT);
+    await field.fill('{ "note": "mended", ');
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("This is not JSON").waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "event-edited");
+    await field.fill('{ "note": "mended" }');
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("Published as a new event.").waitFor();
+    await until(async () => (await api.summaries(source)).some(one => /mended/.test(JSON.stringify(one))));
+    await open(`/events/${source}/${delivery.event_id}`);
+    await page.getByText('"the very end"', { exact: true }).waitFor();
+  });
+
+  it("are led to from a chart with the keyboard, which says its numbers without a pointer", async () => {
+    // What happened is counted every few seconds.
+    await until(async () => (await api.expect(200, "GET", "/stats")).total.attempts > 0);
+    await open(`/webhooks/${delivery.webhook_id}`);
+    await until(async () => {
+      const legends = await page.locator(".u-legend").allTextContents();
+      return legends.length === 2 && /Median\s*\d+ m?s.*percentile\s*\d+ m?s/s.test(legends[1] ?? "");
+    });
+    const latest = page.locator("section").filter({ hasText: "Latest deliveries" }).locator("tbody tr");
+    expect(await latest.count()).to.equal(5);
+    await page.getByText("As a table").focus();
+    await page.keyboard.press("Enter");
+    const link = page.locator("details").getByRole("link").first();
+    await link.waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await keepScreenshot(page, "chart-as-table");
+    await link.press("Enter");
+    await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get("webhook_id")).to.equal(delivery.webhook_id);
+    expect(new URL(page.url()).searchParams.has("since")).to.equal(true);
   });
 
   it("name the trace of an event, and lead to where it is shown", async () => {
