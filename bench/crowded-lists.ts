@@ -26,8 +26,9 @@ function casesOf({ source, webhook, subscription, delivery, eventId, emitId }: K
     ...list("subscriptions", { limit: "25" }, { limit: "25", emitter_id: source }),
     ...list("subscriptions", { limit: "25", listener_id: webhook }, { limit: "25", q: "customer 77" }),
     ...list("subscriptions", { limit: "25", q: "refunds" }, { limit: "25", q: "nothing of the kind" }),
-    ...list("subscriptions", { sort: "emitter" }, { sort: "listener" }, { sort: "last_error" }),
-    ...list("subscriptions", { sort: "emitter", q: "customer 77" }, { sort: "last_error", q: "refunds" }),
+    ...list("subscriptions", { limit: "25", sort: "emitter" }, { limit: "25", sort: "last_error" }),
+    ...list("subscriptions", { limit: "25", sort: "listener", q: "customer 77" }),
+    ...list("subscriptions", { limit: "25", sort: "last_error", q: "refunds" }),
     ...deliveries(
       {},
       { expand: "preview" },

@@ -53,8 +53,14 @@ export async function findByEventId(platform: Stores, { q, owners }: Search): Pr
     _id: { $in: deliveries.map(({ emit_id }) => emit_id) },
   });
   // Most events that somebody looks for were on their way to a webhook, and few emitters need be asked for the others.
-  const events = delivered.length > 0 ? delivered : await findAtEmitters(platform, owners, q, score);
-  return { drafts: [...events.map(draftOf), ...deliveries.map(row => draftOfDelivery(row, RANK.id))] };
+  const { events, isPartial } =
+    delivered.length > 0
+      ? { events: delivered, isPartial: false }
+      : await findAtEmitters(platform, owners, q, score);
+  return {
+    drafts: [...events.map(draftOf), ...deliveries.map(row => draftOfDelivery(row, RANK.id))],
+    isPartial,
+  };
 }
 
 async function findAtEmitters(
@@ -62,8 +68,8 @@ async function findAtEmitters(
   owners: string[],
   eventId: string,
   score: number,
-): Promise<KnownEvent[]> {
-  const emitters = await findEmitters(platform, owners, EMITTERS);
+): Promise<{ events: KnownEvent[]; isPartial: boolean }> {
+  const { emitters, hasMore } = await findEmitters(platform, owners, EMITTERS);
   const emitter_id = { $in: emitters.map(({ _id }) => _id) };
   const asked = emitters.slice(0, EMITTERS_IN_REDIS);
   const [stored, summaries] = await Promise.all([
@@ -74,7 +80,8 @@ async function findAtEmitters(
     const name = summaries[i]?.metadata.name;
     return name === undefined ? [] : [{ emitter_id: _id, owner_id, event_id: eventId, name }];
   });
-  return [...new Map([...summarized, ...stored].map(event => [event.emitter_id, event])).values()];
+  const events = [...new Map([...summarized, ...stored].map(event => [event.emitter_id, event])).values()];
+  return { events, isPartial: events.length === 0 && hasMore };
 }
 
 const readStored = (
@@ -98,15 +105,15 @@ const EMIT_ID = /^[\x21-\x7e]{1,128}$/;
 export async function findByEmitId(platform: Stores, { q, owners }: Search): Promise<Found> {
   if (!EMIT_ID.test(q)) return { drafts: [] };
   const runId = runIdOf(q);
-  const emitters =
+  const { emitters, hasMore } =
     runId === undefined
       ? await findEmitters(platform, owners, EMITTERS_OF_A_WORD)
-      : await emitterOfRun(platform, runId, owners);
+      : { emitters: await emitterOfRun(platform, runId, owners), hasMore: false };
   const ids = emitters.map(({ _id }) => storedEventId(_id, q));
   const stored = await readStored(platform, owners, { _id: { $in: ids } });
   const [emitter] = emitters;
   if (stored.length > 0 || runId === undefined || emitter === undefined)
-    return { drafts: stored.map(draftOf) };
+    return { drafts: stored.map(draftOf), isPartial: stored.length === 0 && hasMore };
   const event_id = await platform.eventLog.eventIdOf(emitter._id, q);
   if (event_id === null) return { drafts: [] };
   const { _id: emitter_id, owner_id } = emitter;
@@ -125,8 +132,12 @@ async function emitterOfRun({ mongo }: Stores, runId: string, owners: string[]):
   return run ? [{ _id: run.source_id, owner_id: run.owner_id }] : [];
 }
 
-/** The newest sources and workflows of these accounts. */
-async function findEmitters({ mongo }: Stores, owners: string[], most: number): Promise<Emitter[]> {
+/** The newest sources and workflows of these accounts, and whether there are probably more. */
+async function findEmitters(
+  { mongo }: Stores,
+  owners: string[],
+  most: number,
+): Promise<{ emitters: Emitter[]; hasMore: boolean }> {
   const owned = { owner_id: { $in: owners } };
   const [sources, workflows] = await Promise.all([
     Sources(mongo)
@@ -138,5 +149,8 @@ async function findEmitters({ mongo }: Stores, owners: string[], most: number): 
       .lean(),
     Workflows(mongo).find(owned, { owner_id: 1 }, options).sort({ _id: -1 }).limit(most).lean(),
   ]);
-  return [...workflows, ...sources];
+  return {
+    emitters: [...workflows, ...sources],
+    hasMore: Math.max(workflows.length, sources.length) === most,
+  };
 }

@@ -6,6 +6,7 @@ import { LIMITS } from "../../src/limits/catalogue.ts";
 import { StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Replays } from "../../src/models/replay.ts";
 import { RunRecords } from "../../src/models/run.ts";
+import { Workflows } from "../../src/models/workflow.ts";
 import type { SearchHit } from "../../src/search/schema.ts";
 import { storeDelivery } from "../deliveries/delivery-row.ts";
 import { storeSource } from "../sources/source-row.ts";
@@ -39,9 +40,14 @@ describe("the search", () => {
     (await api.createWebhook(url, { name })).id;
 
   /** Stores an event of a workflow with its delivery to a webhook. */
-  async function deliver(emitter: string, to: string, event = "{}") {
+  async function deliver(
+    emitter: string,
+    to: string,
+    event = "{}",
+    chosen = `order-${newToken().slice(0, 8)}`,
+  ) {
     const { mongo } = system.worker;
-    const [emitId, eventId] = [`order-${newToken().slice(0, 8)}`, `${AT_MS}-7`];
+    const [emitId, eventId] = [chosen, `${AT_MS}-7`];
     const stored = storedEventId(emitter, emitId);
     const words = wordsOfText(event);
     await StoredEvents(mongo).insertOne({
@@ -159,6 +165,22 @@ describe("the search", () => {
     });
     expect((await search(eventId)).hits[0]).to.include({ kind: "event", id: eventId, emitter_id: flow });
     expect(await found(eventId, await system.user())).to.deep.equal([]);
+  });
+
+  it("finds an event by an emit id that is a word, unless something is called so", async () => {
+    const flow = await workflow("Wages");
+    const { eventId } = await deliver(flow, await webhook("Bank"), "{}", "payday");
+    expect((await search("payday")).hits[0]).to.include({ kind: "event", id: eventId, emitter_id: flow });
+    await webhook("Payday");
+    expect((await search("payday")).hits.map(({ kind }) => kind)).to.deep.equal(["webhook"]);
+  });
+
+  it("says that it is partial if there are more emitters than it asks for an emit id", async () => {
+    const row = { owner_id: api.userId, name: "one of many", created_at: 0 };
+    const rows = Array.from({ length: 1000 }, () => ({ ...row, _id: newId("p") }));
+    await Workflows(system.worker.mongo).insertMany(rows);
+    expect(await search("order-absent")).to.deep.equal({ hits: [], partial: true });
+    expect(await search("absent and far")).to.deep.equal({ hits: [], partial: false });
   });
 
   it("finds a run, and an event by the run that emitted it", async () => {
