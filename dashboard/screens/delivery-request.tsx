@@ -56,10 +56,14 @@ function Body({ delivery }: { delivery: Detail }) {
   if (!("event" in delivery)) {
     return <p class="muted">The event is no longer kept, so its data can't be shown or sent again.</p>;
   }
-  if (!("transformed_event" in delivery)) return <Payload value={delivery.event} of={delivery.event_id} />;
+  const attributes = delivery.request?.cloud_event;
+  const bodyOf = (data: unknown) => (attributes ? { ...attributes, data } : data);
+  if (!("transformed_event" in delivery)) {
+    return <Payload value={bodyOf(delivery.event)} of={delivery.event_id} />;
+  }
   return (
     <>
-      <Payload value={delivery.transformed_event} of={delivery.id} />
+      <Payload value={bodyOf(delivery.transformed_event)} of={delivery.id} />
       <details class="tried">
         <summary>The event before the subscription's function</summary>
         <Payload value={delivery.event} of={delivery.event_id} />

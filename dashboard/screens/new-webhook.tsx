@@ -8,16 +8,18 @@ import { Button } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Form, TextField } from "../ui/form";
 import { FormFault, useSending } from "../ui/form-fault";
+import { type Format, FormatField } from "./webhook-format";
 import { KeyShown, type Signing, SigningField } from "./webhook-key";
 import { SCHEDULE_HINT, TIMEOUT_HINT } from "./webhook-parts";
 
-const FIELDS = ["url", "name", "signing", "signing_key", "retry_schedule", "timeout_seconds"];
+const FIELDS = ["url", "name", "format", "signing", "signing_key", "retry_schedule", "timeout_seconds"];
 
 /** Asks for an address, and for what else differs from the server's own settings; then shows the key, once. */
 export function NewWebhook({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
   const [typed, setTyped] = useState<Record<string, string>>({});
   const [signing, setSigning] = useState<Signing>("hmac");
+  const [format, setFormat] = useState<Format>("json");
   const [hasMore, setMore] = useState(false);
   const { fault, faultOf, send } = useSending();
   const [created, setCreated] = useState<Schemas["WebhookWithKey"] | null>(null);
@@ -34,6 +36,7 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
       const webhook = await inAccount().webhooks.create({
         url: url.trim(),
         ...(name && { name }),
+        ...(format !== "json" && { format }),
         ...(signing !== "hmac" && { signing }),
         ...(hasOwnKey && { signing_key: signing_key.trim() }),
         ...(retry_schedule.trim() && { retry_schedule: scheduleOf(retry_schedule) }),
@@ -75,6 +78,7 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
         <TextField {...text("name")} label="Name" hint="Shown in lists; the address if empty." />
         {hasMore ? (
           <>
+            <FormatField value={format} onChange={setFormat} fault={faultOf("format")} />
             <SigningField value={signing} onChange={setSigning} />
             {signing === "hmac" && (
               <TextField
@@ -103,7 +107,7 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
         ) : (
           <div>
             <Button isSmall onClick={() => setMore(true)}>
-              Signing, retries, time-out …
+              Body, signing, retries, time-out …
             </Button>
           </div>
         )}

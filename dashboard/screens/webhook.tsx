@@ -19,6 +19,7 @@ import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { ThingSubscriptions } from "./thing-subscriptions";
+import { type Format, FormatField } from "./webhook-format";
 import { WebhookHeaders } from "./webhook-headers";
 import { KeyShown, type Signing, SigningField, Verify } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
@@ -71,28 +72,36 @@ export function Webhook() {
   );
 }
 
-const addressOf = ({ url }: Webhook) => ({ url });
+const requestOf = ({ url, format }: Webhook) => ({ url, format });
+const REQUEST_LABELS: Record<string, string> = { url: "Address", format: "Body" };
 
 function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<Webhook> }) {
-  const address = useEdits(webhook, addressOf);
+  const request = useEdits(webhook, requestOf);
   return (
     <ListenerSettings
       listener={webhook}
       resource={resource}
-      parts={[address]}
-      changes={() => address.changes}
-      labelOf={() => "Address"}
-      isShown={path => path === "url"}
+      parts={[request]}
+      changes={() => request.changes}
+      labelOf={name => REQUEST_LABELS[name] ?? name}
+      isShown={path => path in REQUEST_LABELS}
     >
       {fault => (
-        <TextField
-          label="Address"
-          type="url"
-          value={String(address.values.url)}
-          onInput={url => address.set("url", url)}
-          fault={faultsOf(fault)("url")}
-          isRequired
-        />
+        <>
+          <TextField
+            label="Address"
+            type="url"
+            value={String(request.values.url)}
+            onInput={url => request.set("url", url)}
+            fault={faultsOf(fault)("url")}
+            isRequired
+          />
+          <FormatField
+            value={request.values.format as Format}
+            onChange={format => request.set("format", format)}
+            fault={faultsOf(fault)("format")}
+          />
+        </>
       )}
     </ListenerSettings>
   );

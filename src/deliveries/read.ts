@@ -18,7 +18,8 @@ import type { Platform, Stores } from "../platform.ts";
 import { countCached, keptCount, mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { traceIdOf } from "../tracing/trace-context.ts";
 import { findWebhook } from "../webhooks/find.ts";
-import { messageHeaders, signatureHeaderNames } from "./attempt/sign.ts";
+import { cloudEventAttributes, formattedHeaders } from "./attempt/body-format.ts";
+import { signatureHeaderNames } from "./attempt/sign.ts";
 import type {
   DeliveryDetail,
   DeliveryFilter,
@@ -140,7 +141,8 @@ async function describeRequest(
   return {
     method: "POST",
     url: webhook.url,
-    headers: messageHeaders(platform.config, message),
+    headers: formattedHeaders(platform.config, webhook.format, message),
+    cloud_event: webhook.format === "cloudevents" ? cloudEventAttributes(message) : null,
     secret_header_names: [...signatureHeaderNames(webhook), ...webhook.header_names],
     webhook_updated_at: webhook.updated_at,
   };

@@ -33,6 +33,7 @@ const request: DeliveryRequest = {
     "x-headwater-event-name": "",
     "x-headwater-hops": "1",
   },
+  cloud_event: null,
   secret_header_names: ["webhook-signature", "x-pd-signature", "authorization"],
   webhook_updated_at: 1_700_000_000,
 };

@@ -112,6 +112,25 @@ const DeliveryRequest = Type.Object(
       description:
         "Headers that are the same for each attempt; `number` and `at_ms` of an attempt are in two others.",
     }),
+    cloud_event: Type.Union(
+      [
+        Type.Object(
+          {
+            specversion: Type.Literal("1.0"),
+            id: Type.String(),
+            source: Type.String(),
+            type: Type.String(),
+            time: Type.String(),
+          },
+          { title: "CloudEventAttributes" },
+        ),
+        Type.Null(),
+      ],
+      {
+        description:
+          "What the body has besides the event, which is its `data`, if the webhook's format is `cloudevents`; null: the body is the event.",
+      },
+    ),
     secret_header_names: Type.Array(Type.String(), {
       description: "Headers whose values are never shown: signatures, and custom headers as they are now.",
     }),

@@ -36,7 +36,7 @@ import type {
 
 /** Returns a destination as its owner sees it: its settings without secrets. */
 export function presentDestination(platform: Stores, destination: Destination): DestinationView {
-  const { header_names, signing, public_key, ...shared } = presentWebhook(platform, destination);
+  const { format, header_names, signing, public_key, ...shared } = presentWebhook(platform, destination);
   const { kind } = destination;
   return {
     ...shared,

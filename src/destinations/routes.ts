@@ -21,7 +21,13 @@ const accountLists = accountListsFor<Working & Calling>();
 const tag = "Destinations";
 
 const redis_stream = { url: "rediss://redis.example.com:6380", stream: "orders" };
-const { header_names: _names, signing: _signing, public_key: _key, ...common } = exampleWebhook;
+const {
+  format: _format,
+  header_names: _names,
+  signing: _signing,
+  public_key: _key,
+  ...common
+} = exampleWebhook;
 const example: DestinationView = {
   ...common,
   id: "ds_0CjBAEdF3kWq9RtZ",

@@ -10,7 +10,7 @@ const perKind = (part: "given" | "changes" | "shown") =>
     TOptional<TObject>
   >;
 
-const { id, url, header_names, signing, public_key, ...shared } = WebhookView.properties;
+const { id, url, format, header_names, signing, public_key, ...shared } = WebhookView.properties;
 
 /** A destination as the API shows it (docs/rest-api.md#destination). */
 export const DestinationView = Type.Object(

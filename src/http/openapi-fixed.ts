@@ -39,6 +39,26 @@ Lists have up to 100 rows a page. 429 means too many requests or too much that w
 \`limit-reached\` means that the account has as many of something as its plan allows. \`GET /users/me\` shows the limits
 and what is in use; docs/limits.md in the repository lists every bound.`;
 
+/** What a delivery's examples carry. */
+const EVENT = { order: 42, total: "19.90" };
+
+/** The body of a webhook whose format is `cloudevents`. */
+const CLOUD_EVENT: Json = {
+  type: "object",
+  title: "CloudEvent",
+  description: "A CloudEvent 1.0 in the structured mode, if the webhook's format is `cloudevents`.",
+  required: ["specversion", "id", "source", "type", "time", "datacontenttype", "data"],
+  properties: {
+    specversion: { type: "string", const: "1.0" },
+    id: { type: "string", description: "The event's id, unique for its source." },
+    source: { type: "string", format: "uri", description: "`urn:headwater:` and the id of its emitter." },
+    type: { type: "string", description: "Its channel; `headwater.event` for the default channel." },
+    time: { type: "string", format: "date-time" },
+    datacontenttype: { type: "string", const: "application/json" },
+    data: { description: "What was emitted." },
+  },
+};
+
 const header = (name: string, description: string, required: boolean, example: string) => ({
   name,
   in: "header",
@@ -47,6 +67,17 @@ const header = (name: string, description: string, required: boolean, example: s
   schema: { type: "string" },
   example,
 });
+
+/** The attributes of a CloudEvent in the binary mode. */
+const CE_HEADERS = Object.entries({
+  "ce-specversion": "1.0",
+  "ce-id": "1700000000000-0",
+  "ce-source": "urn:headwater:dc_0CjB9WfQ2mKt8yZs",
+  "ce-type": "order.created",
+  "ce-time": "2023-11-14T22:13:20.000Z",
+}).map(([name, example]) =>
+  header(name, "Of a webhook whose format is `cloudevents-binary`.", false, example),
+);
 
 const response = (description: string) => ({ description });
 
@@ -97,6 +128,7 @@ export const WEBHOOKS: Json = {
           true,
           "1",
         ),
+        ...CE_HEADERS,
         header(
           "traceparent",
           "If the event has a trace.",
@@ -112,7 +144,19 @@ export const WEBHOOKS: Json = {
               description:
                 "What was emitted, any JSON value; the whole event object for the channels `$errors` and `$logs`.",
             },
-            example: { order: 42, total: "19.90" },
+            example: EVENT,
+          },
+          "application/cloudevents+json": {
+            schema: CLOUD_EVENT,
+            example: {
+              specversion: "1.0",
+              id: "1700000000000-0",
+              source: "urn:headwater:dc_0CjB9WfQ2mKt8yZs",
+              type: "order.created",
+              time: "2023-11-14T22:13:20.000Z",
+              datacontenttype: "application/json",
+              data: EVENT,
+            },
           },
         },
       },

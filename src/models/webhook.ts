@@ -1,4 +1,5 @@
 import { Schema } from "mongoose";
+import type { BodyFormat } from "../lib/body-formats.ts";
 import { collection, schemaOptions } from "../store/connections/mongo.ts";
 import { BY_LAST_TIMES, LAST_TIMES, type LastTimes } from "../store/last-times.ts";
 import { REVISED, type Revised } from "../store/revisions.ts";
@@ -67,6 +68,8 @@ export interface McpTerms {
 export interface Webhook extends Revised, LastTimes {
   /** `wh_…` of a webhook, `ds_…` of a destination, `ac_…` of an action, `ms_…` of an agent's subscription. */
   _id: string;
+  /** Of a webhook's requests; absent for `json`. */
+  format?: BodyFormat;
   /** Absent for a webhook. */
   kind?: DestinationKind | "mcp";
   /** Of an agent's subscription. */
@@ -141,6 +144,7 @@ export const Webhooks = collection<Webhook>(
     {
       _id: { type: String, required: true },
       kind: { type: String },
+      format: { type: String },
       settings: { type: String },
       mcp: { type: Schema.Types.Mixed, default: undefined },
       pull: { type: Schema.Types.Mixed, default: undefined },

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ShownOrgId } from "../accounts/access.ts";
+import { BODY_FORMATS, type BodyFormat } from "../lib/body-formats.ts";
 import { NullableInteger, NullableText, patternInWords } from "../lib/schemas.ts";
 import { DURATION } from "../lib/time.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -54,6 +55,14 @@ const SigningKind = Type.Unsafe<Signing>({
     "receiver has the public part only (`v1a,…`).",
 });
 
+const Format = Type.Unsafe<BodyFormat>({
+  type: "string",
+  enum: BODY_FORMATS,
+  description:
+    "The body of requests: `json`, the event as it is; `cloudevents`, a CloudEvent 1.0 whose `data` is the event (structured mode); or " +
+    "`cloudevents-binary`, the event as it is, with the CloudEvent's attributes in headers (`ce-id` and the like).",
+});
+
 /** A webhook as the API shows it (docs/rest-api.md#webhook). */
 export const WebhookView = Type.Object(
   {
@@ -77,6 +86,7 @@ export const WebhookView = Type.Object(
     ordered: Ordered,
     retry_schedule: RetrySchedule,
     timeout_seconds: TimeoutSeconds,
+    format: Format,
     ...shownLastTimes(
       "an event was last sent to it",
       "an attempt last succeeded",
@@ -166,6 +176,7 @@ const SigningKey = Type.String({
 
 export const NewWebhookBody = Type.Object({
   headers: Type.Optional(Headers),
+  format: Type.Optional(Format),
   signing: Type.Optional(SigningKind),
   signing_key: Type.Optional(SigningKey),
   ...DeliverySettings,
@@ -188,6 +199,7 @@ export const WebhookChanges = Type.Object({
   headers: Type.Optional(
     Type.Union([Headers, Type.Null()], { description: "Replaces all custom headers; null removes them." }),
   ),
+  format: Type.Optional(Format),
   ...DeliverySettings,
 });
 export type WebhookChanges = Static<typeof WebhookChanges>;

@@ -1,6 +1,7 @@
 import type { QueryFilter } from "mongoose";
 import { accountsOfSubscriptions } from "../accounts/access.ts";
 import { checkCount } from "../accounts/limits.ts";
+import type { BodyFormat } from "../lib/body-formats.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/time.ts";
@@ -26,6 +27,7 @@ import { givenOrNewKey, type NewKey, rotated, shownKey, storedKey, type WantedKe
 export interface NewWebhook extends NewFields, WantedKey {
   url: string;
   headers?: Record<string, string> | undefined;
+  format?: BodyFormat | undefined;
 }
 
 /**
@@ -41,6 +43,7 @@ export async function createWebhook(platform: Stores, input: NewWebhook): Promis
     _id: newId("wh", now),
     ...newFields(input, now),
     url: checkWebhookUrl(platform.config, "query", input.url),
+    ...(input.format !== undefined && { format: input.format }),
     signing_keys: [storedKey(key, platform.secrets.seal(key.secret))],
     ...encryptHeaders(platform.secrets, input.headers ?? {}),
   };

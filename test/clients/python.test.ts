@@ -4,11 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { codeOf } from "../docs/page-code.ts";
 import { root } from "../support/built.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { skipBecause } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
+const GUIDE = "docs/guides/cloudevents.md";
 /** Without the formatter, which is a program of its own. */
 const CONFIG = '{ "post_hooks": [] }';
 
@@ -56,5 +60,38 @@ describe("a Python client that is generated from openapi.json", () => {
       nextAttempt: null,
       missing: 404,
     });
+  });
+
+  it("reads deliveries in both modes of CloudEvents as the guide says", async () => {
+    const api = await system.user();
+    const receiver = await startReceiver();
+    const event = { order: 42, note: "größe" };
+    const channel = 'größe 100% "new"';
+    try {
+      const flow = await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } });
+      const deliveries = [];
+      for (const format of ["cloudevents", "cloudevents-binary"]) {
+        const body = { url: receiver.url, format };
+        const webhook = await api.expect(201, "POST", "/webhooks", { body });
+        const subscription = await api.subscribe(flow.id, webhook.id, channel);
+        const published = { event, name: channel };
+        await api.expect(202, "POST", `/workflows/${flow.id}/events`, { body: published });
+        const sent = await until(() => receiver.requests[deliveries.length]);
+        await api.expect(204, "DELETE", `/subscriptions/${subscription.id}`);
+        deliveries.push({ signing_key: webhook.signing_key, headers: sent.headers, body: sent.raw });
+      }
+      await writeFile(join(folder, "cloud_events.py"), codeOf(GUIDE, "cloud_events.py"));
+      await writeFile(join(folder, "deliveries.json"), JSON.stringify(deliveries));
+      const script = join(root, "test/clients/python/read_cloud_events.py");
+      const { stdout } = await run(join(bin, "python"), [script, join(folder, "deliveries.json")], {
+        env: { PATH: process.env.PATH, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" },
+      });
+      const read = { type: channel, source: `urn:headwater:${flow.id}`, specversion: "1.0", data: event };
+      const [structured, binary] = JSON.parse(stdout);
+      expect(structured).to.deep.include(read);
+      expect(binary).to.deep.include(read);
+    } finally {
+      await receiver.close();
+    }
   });
 });

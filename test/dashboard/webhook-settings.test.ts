@@ -23,7 +23,7 @@ describe("the settings of a webhook's deliveries and signatures", () => {
   const begin = async (address: string) => {
     await visit.tab.open("/webhooks?new=1");
     await dialog().getByLabel("Address").fill(address);
-    await dialog().getByRole("button", { name: "Signing, retries, time-out …" }).click();
+    await dialog().getByRole("button", { name: "Body, signing, retries, time-out …" }).click();
   };
   const create = () => dialog().getByRole("button", { name: "Create webhook" }).click();
 
@@ -53,10 +53,15 @@ describe("the settings of a webhook's deliveries and signatures", () => {
     expect(await seriousFindings(page)).to.deep.equal([]);
     await keepScreenshot(page, "webhook-new-more");
     await seconds.fill("7");
+    await dialog().getByLabel("Body").selectOption("cloudevents");
     await create();
     await dialog().waitFor({ state: "detached" });
     await settled(page);
-    expect(await stored(idShown())).to.include({ timeout_seconds: 7, signing: "hmac" });
+    expect(await stored(idShown())).to.include({
+      timeout_seconds: 7,
+      signing: "hmac",
+      format: "cloudevents",
+    });
     expect((await stored(idShown())).retry_schedule).to.deep.equal(["5s", "1m"]);
   });
 
@@ -77,6 +82,9 @@ describe("the settings of a webhook's deliveries and signatures", () => {
       await saveAndWait(page, id);
       expect((await stored(id)).retry_schedule, text).to.deep.equal(schedule);
     }
+    await page.getByLabel("Body").selectOption("cloudevents-binary");
+    await saveAndWait(page, id);
+    expect(await stored(id)).to.include({ format: "cloudevents-binary", retry_schedule: null });
     await keepScreenshot(page, "webhook-settings-schedule");
   });
 

@@ -26,10 +26,13 @@ type Settings = Record<string, unknown>;
 export const webhooks: Kinds["webhooks"] = {
   word: "webhook",
   async plan({ name, wanted, shown, current }, { client, differing, onKey }) {
-    const { url, headers } = wanted;
+    const { url, headers, format = "json" } = wanted;
     const fields = fieldChanges([
       { field: "url", current: current?.url, wanted: url, raw: shown.url },
       ...compareDelivery(wanted, shown, current),
+      ...(current || format !== "json"
+        ? [{ field: "format", current: current && (current.format ?? "json"), wanted: format, raw: format }]
+        : []),
     ]).concat(
       await compareNamed({
         field: "headers",
@@ -40,10 +43,10 @@ export const webhooks: Kinds["webhooks"] = {
     );
     const apply = async () => {
       if (current) {
-        const body = { url, ...changedDelivery(wanted), headers: headers ?? null };
+        const body = { url, ...changedDelivery(wanted), format, headers: headers ?? null };
         return client.webhooks.update(current.id, body);
       }
-      const body = { name, url, ...newDelivery(wanted), ...(headers !== undefined && { headers }) };
+      const body = { name, url, ...newDelivery(wanted), format, ...(headers !== undefined && { headers }) };
       const created = await client.webhooks.create(body);
       onKey(name, created.signing_key);
       return created;

@@ -5,6 +5,7 @@ import { pull } from "../../destinations/pull/kind.ts";
 import { rabbitMq } from "../../destinations/rabbitmq/kind.ts";
 import { redisStream } from "../../destinations/redis-stream/kind.ts";
 import { s3 } from "../../destinations/s3/kind.ts";
+import { BODY_FORMATS, type BodyFormat } from "../../lib/body-formats.ts";
 import { patternInWords } from "../../lib/schemas.ts";
 import { APP_SLUG } from "../../lib/slug.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -60,6 +61,7 @@ const DeclaredWebhook = Type.Object(
   {
     url: Text(2048),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    format: Type.Optional(Type.Unsafe<BodyFormat>({ type: "string", enum: BODY_FORMATS })),
     ...delivery,
   },
   closed,

@@ -1,10 +1,11 @@
+import { BODY_FORMATS } from "../../lib/body-formats.ts";
 import { type Declaration, KIND_NAMES } from "../apply/schema.ts";
 import type { Placed } from "./components.ts";
 import type { Hand, HandKind } from "./hands.ts";
 import { Names } from "./names.ts";
 import { literal } from "./props.ts";
 import { declareSettings, deliveryOf } from "./settings.ts";
-import type { Account, ShownSubscription } from "./shown.ts";
+import type { Account, ShownSubscription, ShownWebhook } from "./shown.ts";
 import { ComponentUses } from "./uses.ts";
 
 /** What an account becomes: the file of `apply`, the code of functions, and what a person has to see to. */
@@ -118,6 +119,7 @@ class Declaring {
       this.parts.webhooks[declared] = {
         url: literal(url),
         ...deliveryOf(webhook),
+        ...formatOf(webhook),
         ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
         ...(active === false && { active }),
       };
@@ -201,4 +203,10 @@ class Declaring {
     this.#byId.set(id, name);
     return name;
   }
+}
+
+/** The default is left out, and so is a format of another server's own. */
+function formatOf({ format: shown }: ShownWebhook) {
+  const format = BODY_FORMATS.find(one => one === shown);
+  return format !== undefined && format !== "json" ? { format } : {};
 }

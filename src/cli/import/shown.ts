@@ -59,7 +59,7 @@ const receiver = {
 };
 const Receiver = Type.Object(receiver);
 
-export const WebhookRow = Type.Object({ ...receiver, header_names: Names });
+export const WebhookRow = Type.Object({ ...receiver, format: Text, header_names: Names });
 
 export const DestinationRow = Type.Object({
   ...receiver,

@@ -1,10 +1,12 @@
 import { type Command, Option } from "commander";
 import type { Headwater, LiveMessage } from "../../../clients/typescript/src/index.ts";
+import type { BodyFormat } from "../../lib/body-formats.ts";
 import { eventScore } from "../../lib/ids.ts";
 import { isSigningKey, newSigningKey, SIGNING_KEY_RULE } from "../../webhooks/signing-keys.ts";
 import { UsageError } from "../input.ts";
 import { note, plain, print, printJsonLine, timeOf } from "../output.ts";
 import { openEgress, type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { formatOption } from "../resources/format-option.ts";
 import { EMITTERS, findEmitterId, NamedArgument } from "../resources/names.ts";
 import { stopSignal } from "../run.ts";
 import type { Forwarded, WholeEvent } from "./forward.ts";
@@ -14,6 +16,7 @@ interface Options {
   channel?: string;
   since?: string;
   secret?: string;
+  format?: BodyFormat;
   json?: boolean;
 }
 
@@ -34,6 +37,7 @@ export function listenCommand(program: Command, tools: RemoteTools): void {
     .option("--channel <name>", "only this channel, $errors or $logs (default: all but these two)")
     .option("--since <event id>", "begin with what is still stored behind this event")
     .addOption(new Option("--secret <whsec>", "sign with this key").env("HEADWATER_LISTEN_SECRET"))
+    .addOption(formatOption("the body of requests, as of a webhook with this format").default("json"))
     .option("--json", "print one line of JSON for each event")
     .addHelpText("after", HELP);
   remoteAction<Options>(command, tools, async ({ client, options }, source = "") => {

@@ -1,7 +1,9 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { messageHeaders, signatureHeaders } from "../../deliveries/attempt/sign.ts";
+import { formattedBody, formattedHeaders } from "../../deliveries/attempt/body-format.ts";
+import { signatureHeaders } from "../../deliveries/attempt/sign.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { EgressError } from "../../egress/egress-error.ts";
+import type { BodyFormat } from "../../lib/body-formats.ts";
 import { unixSeconds } from "../../lib/time.ts";
 import { version } from "../../lib/versions.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -19,6 +21,7 @@ interface Target {
   egress: Egress;
   url: string;
   signingKey: string;
+  format?: BodyFormat | undefined;
   signal: AbortSignal;
 }
 
@@ -35,10 +38,12 @@ export async function forward(target: Target, event: WholeEvent): Promise<Forwar
     eventId: event.id,
     emitterId: event.emitterId,
     eventName: event.channel,
+    body: event.body,
   };
-  const signed = { id: message.id, timestamp: unixSeconds(Date.now()), body: event.body };
+  const body = formattedBody(target.format, message);
+  const signed = { id: message.id, timestamp: unixSeconds(Date.now()), body };
   const headers = {
-    ...messageHeaders({ version }, message),
+    ...formattedHeaders({ version }, target.format, message),
     "x-headwater-attempt": "1",
     ...signatureHeaders(signed, [target.signingKey]),
   };
@@ -48,7 +53,7 @@ export async function forward(target: Target, event: WholeEvent): Promise<Forwar
     const { status } = await target.egress.request(target.url, {
       method: "POST",
       headers,
-      body: event.body,
+      body,
       timeoutMs: LIMITS.attemptMs.value,
       maxResponseBytes: MAX_RESPONSE_BYTES,
       signal: target.signal,

@@ -15,6 +15,7 @@ import {
   testCommand,
   withSecretsNoted,
 } from "./delivery-settings.ts";
+import { formatOption } from "./format-option.ts";
 import { type JsonOption, jsonOption } from "./list.ts";
 import { findWebhook, WEBHOOKS } from "./names.ts";
 import {
@@ -39,6 +40,7 @@ const WEBHOOK: Subject<Webhook> = {
 
 interface Settings extends DeliverySettings {
   header?: Record<string, string>;
+  format?: Webhook["format"];
 }
 
 /** What says which key is to sign. */
@@ -115,11 +117,13 @@ function createCommand(webhook: Command, tools: RemoteTools): void {
 }
 
 const settingsOptions = (command: Command): Command =>
-  deliveryOptions(command).option(
-    "--header <name: value>",
-    "custom header of every request; may be repeated, replaces all of them",
-    parseHeader,
-  );
+  deliveryOptions(command)
+    .option(
+      "--header <name: value>",
+      "custom header of every request; may be repeated, replaces all of them",
+      parseHeader,
+    )
+    .addOption(formatOption("the body of requests (default: json, or as before)"));
 
 function parseHeader(text: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(text) ?? [];
@@ -127,8 +131,9 @@ function parseHeader(text: string, earlier: Record<string, string> = {}): Record
   return { ...earlier, [name]: value };
 }
 
-const bodyOf = ({ header, ...settings }: Settings) => ({
+const bodyOf = ({ header, format, ...settings }: Settings) => ({
   ...deliveryBodyOf(settings),
+  ...(format !== undefined && { format }),
   ...(header !== undefined && { headers: header }),
 });
 
@@ -148,7 +153,7 @@ const isShownOnce = ({ signing }: Webhook): boolean => signing === "hmac";
 const noteOf = (webhook: Webhook) => (isShownOnce(webhook) ? "  (not shown again)" : "");
 
 function detailOf(webhook: Webhook): string {
-  const { url, header_names, signing, public_key } = webhook;
+  const { url, format, header_names, signing, public_key } = webhook;
   const signed = public_key === null ? signing : `${signing}, ${public_key}`;
-  return receiverFields(webhook, { url, headers: header_names.join(", "), signed });
+  return receiverFields(webhook, { url, format, headers: header_names.join(", "), signed });
 }

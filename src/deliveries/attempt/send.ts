@@ -20,8 +20,9 @@ import type { Calling, Stores } from "../../platform.ts";
 import { traceHeaders } from "../../tracing/trace-context.ts";
 import { timeoutMsOf } from "../../webhooks/delivery-settings.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
+import { formattedBody, formattedHeaders } from "./body-format.ts";
 import { occurrenceRequest } from "./callback.ts";
-import { messageHeaders, signatureHeaders } from "./sign.ts";
+import { signatureHeaders } from "./sign.ts";
 
 /** How each kind of destination is handed a message. */
 const sendTo: Record<DestinationKind, SendToDestination> = {
@@ -47,28 +48,31 @@ export function send(
   return sendTo[webhook.kind](platform, webhook, message, signal, atMs);
 }
 
-function requestHeaders(
+/** What is sent to a webhook: the event in its format, signed. */
+function webhookRequest(
   platform: Stores,
   webhook: Webhook,
   message: Message,
   atMs: number,
-): Record<string, string> {
+): { headers: Record<string, string>; body: string } {
   const keys = openSigningKeys(platform.secrets, webhook.signing_keys, atMs);
   const custom = webhook.headers === null ? {} : JSON.parse(platform.secrets.open(webhook.headers));
-  return {
+  const body = formattedBody(webhook.format, message);
+  const headers = {
     ...custom,
-    ...messageHeaders(platform.config, message),
+    ...formattedHeaders(platform.config, webhook.format, message),
     "x-headwater-attempt": String(message.attempt),
     ...traceHeaders(message.trace),
-    ...signatureHeaders({ id: message.id, timestamp: unixSeconds(atMs), body: message.body }, keys),
+    ...signatureHeaders({ id: message.id, timestamp: unixSeconds(atMs), body }, keys),
   };
+  return { headers, body };
 }
 
 /** Signs a message and POSTs it to a webhook or an agent's callback (docs/design.md#delivery-to-a-webhook); `atMs` is the `webhook-timestamp`. */
 const sendToEndpoint: SendToWebhook = async (platform, webhook, message, signal, atMs) => {
   const { headers, body } = isMcpListener(webhook)
     ? occurrenceRequest(platform, webhook, message, atMs)
-    : { headers: requestHeaders(platform, webhook, message, atMs), body: message.body };
+    : webhookRequest(platform, webhook, message, atMs);
   return await outcomeOf(signal, async () => {
     const response = await platform.egress.request(webhook.url, {
       method: "POST",

@@ -130,7 +130,7 @@ subscriptions:
     await applier.save("orders.mjs", CODE("second"));
     const changed = FILE.replace("shop: north, note: hi", "shop: south")
       .replace("0 3 * * *", "30 4 * * *")
-      .replace("rate_limit_per_second: 20", "ordered: true")
+      .replace("rate_limit_per_second: 20", "ordered: true\n    format: cloudevents")
       .replace("filter: { shop: north }", "filter: { shop: south }");
     const plan = await applier.planned(changed);
     const fieldsOf = (name: string) => plan[name];
@@ -139,6 +139,7 @@ subscriptions:
     expect(fieldsOf("shop/inbox")).to.deep.equal([
       { field: "rate_limit_per_second", from: 20, to: null },
       { field: "ordered", from: false, to: true },
+      { field: "format", from: "json", to: "cloudevents" },
     ]);
     expect(fieldsOf("shop/orders")).to.deep.equal([
       { field: "component", to: "./orders.mjs" },

@@ -73,6 +73,7 @@ describe("headwater import, from one Headwater to another", () => {
         description: "All orders",
         headers: { authorization: `Bearer ${SECRET}` },
         retry_schedule: ["5s", "1m"],
+        format: "cloudevents",
         ordered: true,
       },
     });
@@ -130,6 +131,7 @@ describe("headwater import, from one Headwater to another", () => {
           ordered: true,
           retry_schedule: ["5s", "1m"],
           headers: { authorization: "${THE_INBOX_AUTHORIZATION}" },
+          format: "cloudevents",
         },
       },
       destinations: {
@@ -194,7 +196,8 @@ describe("headwater import, from one Headwater to another", () => {
       body: '{"n": 7}',
     });
     const [got] = await until(() => receiver.requests.length > 0 && receiver.requests);
-    expect(JSON.parse(got?.raw ?? "")).to.deep.equal({
+    // The webhook's format came with it.
+    expect(JSON.parse(got?.raw ?? "").data).to.deep.equal({
       n: 7,
       shop: "${north}",
       hasToken: true,

@@ -79,6 +79,22 @@ describe("headwater listen", () => {
     await until(() => command.stdout().match(/^20\S+Z \d+-\d+ → 200 in \d+ ms$/gm)?.length === 3);
   });
 
+  it("sends what a webhook of another format gets", async () => {
+    const real = await startReceiver(200);
+    const webhook = await api.expect(201, "POST", "/webhooks", {
+      body: { url: real.url, format: "cloudevents" },
+    });
+    await api.subscribe(flow, webhook.id);
+    await listen("--format", "cloudevents");
+    await publish([{ event: { n: 1 } }]);
+    await until(() => local.requests.length === 1 && real.requests.length === 1);
+    await real.close();
+    const [here, there] = [local.requests[0], real.requests[0]] as [Received, Received];
+    expect(here.raw).to.equal(there.raw);
+    expect(headersOf(here)).to.deep.equal(headersOf(there));
+    expect(JSON.parse(here.raw)).to.deep.include({ specversion: "1.0", data: { n: 1 } });
+  });
+
   it("goes on behind the last event after a lost connection, each once and in order", async () => {
     const command = await listen("--json");
     await publish([{ event: { n: 1 } }]);

@@ -225,9 +225,10 @@ describe("headwater with a server", () => {
     );
     expect(await printed("trace", failed.id)).to.include("delivered");
 
-    expect(await printed("webhook", "update", "inbox", "--name", "renamed", "--ordered")).to.match(
-      /^name +renamed$/m,
-    );
+    const settings = ["--name", "renamed", "--ordered", "--format", "cloudevents"];
+    expect(await printed("webhook", "update", "inbox", ...settings))
+      .to.match(/^name +renamed$/m)
+      .and.to.match(/^format +cloudevents$/m);
     expect(await printed("webhook", "test", "renamed")).to.match(/^status +200$/m);
     expect(await printed("webhook", "rotate-key", "renamed")).to.match(/^whsec_\S+\n$/);
     await printed("subscription", "delete", subscription.id, "--yes");
