@@ -23,7 +23,6 @@ export interface Recipe {
 /** A system with the gallery, one user, and what recipes need of the world outside. */
 export interface Kitchen {
   client: Headwater;
-  accountId: string;
   /** Opens a page of docs/. `apis` has the address of an imitation by the path of the source or action that asks a vendor's own. */
   open(name: string, apis?: Record<string, string>): Promise<Recipe>;
   /** Returns a run once it has ended. */
@@ -40,7 +39,7 @@ export async function startKitchen(env: Record<string, string> = {}): Promise<Ki
     mkdtemp(join(tmpdir(), "headwater-recipes-")),
   ]);
   await publishGallery(system.web, await readShipped());
-  const { apiKey, userId } = await system.user({ plan: "paid" });
+  const { apiKey } = await system.user({ plan: "paid" });
   const url = new URL(system.baseUrl).origin;
   // Without the profiles of the person who runs the tests.
   Object.assign(process.env, { HEADWATER_URL: url, HEADWATER_API_KEY: apiKey, XDG_CONFIG_HOME: folder });
@@ -53,7 +52,6 @@ export async function startKitchen(env: Record<string, string> = {}): Promise<Ki
         const run = await client.sources.getRun(id);
         return run.outcome && run;
       }),
-    accountId: userId,
     open: (name, apis) => openRecipe(folder, name, apis),
     async receiver() {
       const receiver = await startReceiver();

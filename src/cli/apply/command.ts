@@ -74,6 +74,7 @@ async function apply(client: Headwater, access: Access, options: Options, tools:
       client,
       egress,
       url: access.url,
+      accountId: async () => access.orgId ?? (await client.me()).id,
       path: options.file,
       save: location => saveComponentAt(location, client),
       sendsSecrets: options.secrets ?? false,

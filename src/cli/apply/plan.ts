@@ -6,6 +6,7 @@ import { type Change, deletion, differingSecrets } from "./compare.ts";
 import { actions, sources, wantedComponent } from "./components.ts";
 import type { Declared } from "./read-file.ts";
 import { connections, destinations, webhooks } from "./receivers.ts";
+import { ACCOUNT } from "./schema.ts";
 import {
   fullName,
   idsOf,
@@ -32,6 +33,8 @@ interface PlanTools extends Pick<Tools, "client" | "path" | "save" | "onKey"> {
   egress: Egress;
   /** The server, for messages. */
   url: string;
+  /** Returns the id of the account that the file is applied to: an organization, or the caller. */
+  accountId: () => Promise<string>;
   /** Whether secrets are sent again without asking whether they differ. */
   sendsSecrets: boolean;
 }
@@ -63,7 +66,7 @@ export async function makePlan(declared: Declared, given: PlanTools): Promise<Pl
   const consents: string[] = [];
   const tools: Tools = {
     ...given,
-    ids: idsOf(state),
+    ids: idsOf(state, isFromAccount(resolved) ? await given.accountId() : undefined),
     differing: differingSecrets(client, { sendsAll: given.sendsSecrets }),
     onConsent: command => consents.push(command),
     wantedOf: (at, thing) =>
@@ -82,6 +85,9 @@ export async function makePlan(declared: Declared, given: PlanTools): Promise<Pl
   ];
   return { changes, deletions, consents, goOn: subscriptionsOfLeft(resolved, state) };
 }
+
+const isFromAccount = ({ subscriptions = [] }: Declared["resolved"]): boolean =>
+  subscriptions.some(({ from }) => from === ACCOUNT);
 
 /** Returns what is to be done to the things of one part of a file, one after the other: each may read files and ask the server. */
 async function planPart<Name extends Part>(

@@ -6,6 +6,7 @@ import { AppError } from "../../lib/errors.ts";
 import { newAjv, wordsOfPattern } from "../../lib/schemas.ts";
 import { connectionProblems } from "./props.ts";
 import {
+  ACCOUNT,
   Declaration,
   type DeclaredComponent,
   type DeclaredKind,
@@ -156,7 +157,8 @@ function settingProblems({ destinations = {} }: Declaration): string[] {
   );
 }
 
-const ID = /^(dc|p|wh|ds|ac|o|u)_/;
+const EMITTER_ID = /^(dc|p|o|u)_/;
+const LISTENER_ID = /^(dc|p|wh|ds|ac)_/;
 
 /** Subscriptions that name what is not there, what may be two things, or that are declared twice. */
 function nameProblems(declaration: Declaration): string[] {
@@ -171,10 +173,10 @@ function nameProblems(declaration: Declaration): string[] {
     const [emitters, listeners] = [partsWith(from, EMITTERS), partsWith(to, NAMED)];
     const isHandedOver = EMITTERS.some(part => listeners.includes(part)) || /^(dc|p)_/.test(to);
     return [
-      ...(ID.test(from) || emitters.length > 0
+      ...(from === ACCOUNT || EMITTER_ID.test(from) || emitters.length > 0
         ? []
-        : [`${path}.from: there is no source or workflow ${from}`]),
-      ...(ID.test(to) || listeners.length > 0
+        : [`${path}.from: there is no source or workflow ${from}; the account itself is ${ACCOUNT}`]),
+      ...(LISTENER_ID.test(to) || listeners.length > 0
         ? []
         : [`${path}.to: there is no webhook, destination, action, source or workflow ${to}`]),
       ...severalProblem(`${path}.from`, from, emitters),

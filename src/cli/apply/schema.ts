@@ -122,9 +122,12 @@ const DeclaredConnection = Type.Object(
 );
 export type DeclaredConnection = Static<typeof DeclaredConnection>;
 
+/** As what a subscription is from: the account that the file is applied to, which emits its alerts. No name of a file begins so. */
+export const ACCOUNT = "$account";
+
 const DeclaredSubscription = Type.Object(
   {
-    /** A source or workflow of the file, or an id. */
+    /** A source or workflow of the file, an id, or ACCOUNT. */
     from: Text(64),
     /** A webhook, destination, action, source or workflow of the file, or an id. */
     to: Text(64),

@@ -3,6 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 import type { SavedComponent } from "../deploy/deploy.ts";
 import type { Change, DifferingSecrets, FieldChange } from "./compare.ts";
 import {
+  ACCOUNT,
   type DeclaredAction,
   type DeclaredComponent,
   type DeclaredConnection,
@@ -85,16 +86,21 @@ function ofProject<Row extends { id: string; name: string | null }>(
 }
 
 /** The ids of the project's things, by their part of the file and their name; what is made is added. */
-export type Ids = Record<Named | "connections", Map<string, string>>;
+export interface Ids extends Record<Named | "connections", Map<string, string>> {
+  /** Of the account itself; undefined if nothing of the file is from it. */
+  account: string | undefined;
+}
 
 /** Returns the ids of what the account has of a project. */
-export const idsOf = ({ subscriptions: _, ...parts }: State): Ids => {
+export const idsOf = ({ subscriptions: _, ...parts }: State, account: string | undefined): Ids => {
   const ids = (found: Map<string, { id: string }>) => new Map([...found].map(([name, { id }]) => [name, id]));
-  return Object.fromEntries(Object.entries(parts).map(([part, found]) => [part, ids(found)])) as Ids;
+  const byPart = Object.fromEntries(Object.entries(parts).map(([part, found]) => [part, ids(found)]));
+  return { ...(byPart as Omit<Ids, "account">), account };
 };
 
-/** Returns the id of what a subscription is from: a name of the file, or an id already. */
-export const emitterId = (from: string, ids: Ids): string => idIn(EMITTERS, from, ids);
+/** Returns the id of what a subscription is from: a name of the file, the account, or an id already. */
+export const emitterId = (from: string, ids: Ids): string =>
+  from === ACCOUNT && ids.account !== undefined ? ids.account : idIn(EMITTERS, from, ids);
 
 /** Returns the id of what a subscription goes to. */
 export const listenerId = (to: string, ids: Ids): string => idIn(NAMED, to, ids);

@@ -1,5 +1,5 @@
 import { BODY_FORMATS } from "../../lib/body-formats.ts";
-import { type Declaration, KIND_NAMES } from "../apply/schema.ts";
+import { ACCOUNT, type Declaration, KIND_NAMES } from "../apply/schema.ts";
 import type { Placed } from "./components.ts";
 import type { Hand, HandKind } from "./hands.ts";
 import { Names } from "./names.ts";
@@ -150,8 +150,7 @@ class Declaring {
     const seen = new Set<string>();
     for (const subscription of this.#account.subscriptions) {
       const { id, emitter_id, listener_id, event_name, filter } = subscription;
-      // A pattern means all that there are, here too.
-      const from = /^(p|dc)_\*$/.test(emitter_id) ? emitter_id : this.#byId.get(emitter_id);
+      const from = this.#emitterOf(emitter_id);
       const to = this.#byId.get(listener_id);
       const key = JSON.stringify([from, to, event_name ?? ""]);
       if (from === undefined || to === undefined) {
@@ -172,6 +171,12 @@ class Declaring {
         });
       }
     }
+  }
+
+  #emitterOf(id: string): string | undefined {
+    if (id === this.#account.id) return ACCOUNT;
+    // A pattern means all that there are, here too.
+    return /^(p|dc)_\*$/.test(id) ? id : this.#byId.get(id);
   }
 
   #functionOf({ id, function: code }: ShownSubscription): { function?: string } {

@@ -45,11 +45,13 @@ const ajv = newAjv({ strict: false });
 export class ServerReader {
   readonly #client: Headwater;
   readonly #base: string;
+  readonly #orgId: string | undefined;
   /** Whether the server shows single sources, which is not a part of the contract. */
   #showsSources = true;
 
   constructor(client: Headwater, orgId: string | undefined) {
     this.#client = client;
+    this.#orgId = orgId;
     this.#base = orgId === undefined ? "/users/me" : `/orgs/${encodeURIComponent(orgId)}`;
   }
 
@@ -58,7 +60,7 @@ export class ServerReader {
    * nothing that could be applied.
    */
   async read(text = ""): Promise<Account> {
-    await this.#get("/users/me", Type.Object({ id: Id }), FIRST);
+    const { id } = await this.#get("/users/me", Type.Object({ id: Id }), FIRST);
     const chosen = onlyWith(text, {
       sources: await this.#list("sources/", SourceRow),
       webhooks: await this.#listIfShown("webhooks", WebhookRow),
@@ -69,6 +71,7 @@ export class ServerReader {
     const sources = await inTurns(chosen.sources, one => this.#wholeSource(one));
     return {
       ...chosen,
+      id: this.#orgId ?? id,
       sources,
       subscriptions: await inTurns(chosen.subscriptions, one => this.#wholeSubscription(one)),
       components: await this.#components([

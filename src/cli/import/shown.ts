@@ -106,6 +106,8 @@ export type NamedRow = Static<typeof NamedRow>;
 
 /** What a server shows of an account; null for a list that it does not have. */
 export interface Account {
+  /** Of the user, or of the organization. */
+  id: string;
   sources: ShownSource[];
   /** By id; null for one that the server does not show. */
   components: Map<string, ShownComponent | null>;

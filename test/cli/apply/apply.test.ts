@@ -21,7 +21,7 @@ const TIMER = `export default { name: "Beat", version: "1",
 describe("headwater apply", () => {
   let system: System;
   let receiver: Receiver;
-  let api: Api;
+  let api: Api & { userId: string };
   let env: Record<string, string>;
   let applier: Applier;
   before(async () => {
@@ -160,6 +160,29 @@ subscriptions:
       `/sources/${after.find(({ name }) => name === "shop/orders")?.id}`,
     );
     expect(configured_props).to.include({ shop: "south" }).and.not.to.have.property("note");
+  });
+
+  it("subscribes to the alerts of the account that the file is applied to, a user's or an organization's", async () => {
+    const file = `
+project: watch
+webhooks:
+  inbox: { url: "\${INBOX_URL}" }
+subscriptions:
+  - { from: $account, to: inbox, channel: $alerts, filter: { type: webhook.failing } }
+`;
+    const orgId = await system.organization(api.userId);
+    for (const [account, args] of [
+      [api.userId, []],
+      [orgId, ["--org", orgId]],
+    ] as const) {
+      expect(await applied(file, ...args)).to.include("+ subscription $account → watch/inbox [$alerts]\n");
+      expect(await applied(file, ...args)).to.equal("Nothing to change.\n");
+      const lists = account === orgId ? `/orgs/${orgId}` : "/users/me";
+      const query = { emitter_id: account };
+      const found = await api.expect(200, "GET", `${lists}/subscriptions`, { query });
+      expect(found).to.have.length(1);
+      expect(found[0]).to.deep.include({ event_name: "$alerts", filter: { type: "webhook.failing" } });
+    }
   });
 
   it("sees that a secret differs, which no response shows, and sends all of them again if it is asked to", async () => {

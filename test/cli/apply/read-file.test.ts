@@ -57,7 +57,7 @@ sources:
         "project: a\nsubscriptions: [{ from: x, to: y }, { from: dc_1, to: wh_1 }, { from: dc_1, to: wh_1 }]",
       ),
     ).to.equal(
-      "subscriptions.0.from: there is no source or workflow x; subscriptions.0.to: there is no webhook, destination, action, source or workflow y; subscriptions.2: is declared twice",
+      "subscriptions.0.from: there is no source or workflow x; the account itself is $account; subscriptions.0.to: there is no webhook, destination, action, source or workflow y; subscriptions.2: is declared twice",
     );
   });
 

@@ -25,7 +25,7 @@ const NOTE = `export default { type: "action", name: "Note", version: "1.0.0",
 describe("headwater import, from one Headwater to another", () => {
   let old: System;
   let here: System;
-  let from: Api;
+  let from: Api & { userId: string };
   let to: Api;
   let receiver: Receiver;
   let folder: Folder;
@@ -88,6 +88,7 @@ describe("headwater import, from one Headwater to another", () => {
     });
     await from.subscribe(workflow.id, inbox.id);
     await from.subscribe(beat.id, inbox.id, "$errors");
+    await from.subscribe(from.userId, inbox.id, "$alerts");
     await from.expect(201, "POST", "/destinations", {
       body: {
         name: "archive",
@@ -130,8 +131,8 @@ describe("headwater import, from one Headwater to another", () => {
           description: "All orders",
           ordered: true,
           retry_schedule: ["5s", "1m"],
-          headers: { authorization: "${THE_INBOX_AUTHORIZATION}" },
           format: "cloudevents",
+          headers: { authorization: "${THE_INBOX_AUTHORIZATION}" },
         },
       },
       destinations: {
@@ -152,6 +153,7 @@ describe("headwater import, from one Headwater to another", () => {
       },
       subscriptions: [
         { from: "shop-orders", to: "note" },
+        { from: "$account", to: "the-inbox", channel: "$alerts" },
         { from: "beat", to: "the-inbox", channel: "$errors" },
         { from: "billing", to: "the-inbox" },
         {
