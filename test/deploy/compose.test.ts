@@ -49,6 +49,18 @@ describe("deploy/compose.yaml", () => {
     expect(services.migrate?.restart).to.equal("no");
   });
 
+  it("makes the first user once the web process works, and keeps its key from all others", () => {
+    expect(services["first-user"]).to.deep.include({
+      restart: "no",
+      networks: ["inside"],
+      depends_on: { web: { condition: "service_healthy" } },
+    });
+    const withKey = Object.entries(services).filter(([, { volumes = [] }]) =>
+      (volumes as string[]).some(volume => volume.startsWith("first-user:")),
+    );
+    expect(withKey.map(([name]) => name)).to.deep.equal(["first-user"]);
+  });
+
   it("runs Redis with a file of its writes and without eviction, and MongoDB as a replica set", () => {
     expect(services.redis?.command?.join(" ")).to.match(/--appendonly yes .*--maxmemory-policy noeviction/);
     expect(services.mongo?.command?.join(" ")).to.match(/--replSet rs0/);

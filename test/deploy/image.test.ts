@@ -123,6 +123,7 @@ describe("the image", () => {
       "openapi.json",
       "package-lock.json",
       "package.json",
+      "script",
     ]);
     for (const name of ["typescript", "mocha"]) expect(list("/app/node_modules")).to.not.include(name);
   });

@@ -23,7 +23,10 @@ const names = (file: string) => readProcfile(`${root}/${file}`).map(({ name }) =
 /** What `deploy/start` starts by name. */
 const PROCESSES = [...names("Procfile"), "release", ...names("Procfile.small").map(name => `small-${name}`)];
 /** What it starts as it is written. */
-const PROGRAMS = ["node deploy/generate-secrets.mjs /run/secrets/headwater"];
+const PROGRAMS = [
+  "node deploy/generate-secrets.mjs /run/secrets/headwater",
+  "node deploy/first-user.mjs /var/lib/headwater-first-user http://web:3000",
+];
 /** Between a process' own deadline and the kill. */
 const SPARE_MS = 5000;
 
