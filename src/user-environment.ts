@@ -4,14 +4,24 @@
  */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, sep } from "node:path";
 import { packageRoot } from "./lib/package-root.ts";
 
-/** `npm start` keeps its settings in `.data/dev.env`, so that the command line needs none beside it. */
+/**
+ * Returns the folder in which a start on this machine keeps its data: that of the checkout, or the user's for an installed package
+ * (XDG Base Directory), where another version finds it too.
+ */
+export function readStartFolder(): string {
+  return packageRoot.includes(`${sep}node_modules${sep}`)
+    ? userFolder("XDG_DATA_HOME", ".local/share")
+    : join(packageRoot, ".data");
+}
+
+/** A start on this machine keeps its settings in `dev.env`, so that the command line needs none beside it. */
 export function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   if (environment.MONGODB_URL || environment.REDIS_URL) return {};
   try {
-    const lines = readFileSync(`${packageRoot}.data/dev.env`, "utf8").split("\n");
+    const lines = readFileSync(join(readStartFolder(), "dev.env"), "utf8").split("\n");
     const pairs = lines.map(line => /^([A-Z_]+)=(.*)$/.exec(line)).filter(match => match !== null);
     return Object.fromEntries(
       pairs.map(([, name = "", value = ""]) => [name, value.replace(/^"(.*)"$/, "$1")]),
@@ -24,24 +34,24 @@ export function developmentSettings(environment: NodeJS.ProcessEnv): Record<stri
 /** Whether the environment names the stores of an installation, as that of its operator does. */
 export const hasStoreSettings = (): boolean => Boolean(process.env.MONGODB_URL);
 
-/** Returns the address and the API key of this project's `npm start`; both undefined if there was none. */
+/** Returns the address and the API key of the start on this machine; both undefined if there was none. */
 export function readDevelopmentStart() {
   const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(process.env);
   return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
 }
 
-/** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
-export function readUserConfigFolder(): string {
-  const given = process.env.XDG_CONFIG_HOME ?? "";
+/** Returns Headwater's folder in one of its user's (XDG Base Directory), which a variable may name. */
+function userFolder(variable: string, usual: string): string {
+  const given = process.env[variable] ?? "";
   // The specification ignores relative ones.
-  return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
+  return join(isAbsolute(given) ? given : join(homedir(), usual), "headwater");
 }
 
-/** Returns the folder in which the command line keeps how far it is (XDG Base Directory). */
-export function readUserStateFolder(): string {
-  const given = process.env.XDG_STATE_HOME ?? "";
-  return join(isAbsolute(given) ? given : join(homedir(), ".local/state"), "headwater");
-}
+/** Returns the folder in which the command line keeps a user's settings. */
+export const readUserConfigFolder = (): string => userFolder("XDG_CONFIG_HOME", ".config");
+
+/** Returns the folder in which the command line keeps how far it is. */
+export const readUserStateFolder = (): string => userFolder("XDG_STATE_HOME", ".local/state");
 
 /** By one of these a runner of a Procfile (honcho, node-foreman; foreman and overmind) says which of its lines a process is. */
 const RUNNERS = ["HONCHO_PROCESS_NAME", "FOREMAN_WORKER_NAME", "PS"];

@@ -76,7 +76,7 @@ export async function ensurePrimary(port, root, signal) {
       const isPrimary = async () => (await admin.command({ hello: 1 })).isWritablePrimary === true;
       if (await within(PRIMARY_MS, isPrimary, { signal })) return;
       throw new UserError(
-        `MongoDB did not become primary within ${PRIMARY_MS / 1000} s: see its log, or move .data/mongo away`,
+        `MongoDB did not become primary within ${PRIMARY_MS / 1000} s: see mongo.log, or move the folder mongo beside it away`,
       );
     },
     5000,

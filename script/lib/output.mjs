@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+
 const COLOURS = [36, 33, 32, 35, 34, 31];
 
 /**
@@ -12,4 +14,10 @@ export function linePrinter(names, stream = process.stdout) {
     const colour = COLOURS[names.indexOf(name) % COLOURS.length];
     stream.write(`${coloured ? `\u001b[${colour}m${label}\u001b[0m` : label} ${line}\n`);
   };
+}
+
+/** Returns a path as a person who is in the present folder would write it. */
+export function pathFromHere(file) {
+  const path = relative(process.cwd(), file);
+  return path.startsWith("..") ? file : path;
 }

@@ -5,6 +5,7 @@ import { bundleCommandLine, writeLicences } from "./cli-bundle.mjs";
 import { buildClient } from "./client.mjs";
 import { lastLine, run } from "./commands.mjs";
 import { repositoryOf } from "./repository.mjs";
+import { buildServerPackage } from "./server-package.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 const HELP = `Usage: npm run packages
@@ -16,6 +17,7 @@ export const PACKAGES = [
   { folder: "clients/typescript", build: (root, target) => buildClient(root, join(target, "dist")) },
   { folder: "clients/component", build: () => {} },
   { folder: "clients/cli", build: buildCommandLine },
+  { folder: ".", build: buildServerPackage },
 ];
 
 async function buildCommandLine(root, target) {
@@ -27,15 +29,15 @@ async function buildCommandLine(root, target) {
 const OWN_FILES = ["package.json", "README.md", "LICENSE", "bin", "index.js", "index.d.ts"];
 
 /**
- * Builds and packs every package into `outDir`, each with the repository it comes from. Returns the paths of the tarballs. Throws
+ * Builds and packs every package, or only `packages`, into `outDir`, each with the repository it comes from. Returns the paths of the tarballs. Throws
  * UserError.
  */
-export async function packAll({ root, outDir, say }) {
+export async function packAll({ root, outDir, say, packages = PACKAGES }) {
   const repository = await repositoryOf(root);
   rmSync(outDir, { recursive: true, force: true });
   mkdirSync(outDir, { recursive: true });
   const tarballs = [];
-  for (const { folder, build } of PACKAGES) {
+  for (const { folder, build } of packages) {
     const target = join(root, `.cache/package-${process.pid}`);
     try {
       copyOwnFiles(join(root, folder), target);
@@ -60,7 +62,8 @@ function copyOwnFiles(folder, target) {
 /** npm shows a package's links relative to this, and compares it with where a workflow ran (provenance). */
 function addRepository(file, repository, directory) {
   const manifest = JSON.parse(readFileSync(file, "utf8"));
-  if (repository) manifest.repository = { type: "git", url: repository, directory };
+  if (repository)
+    manifest.repository = { type: "git", url: repository, ...(directory !== "." && { directory }) };
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }

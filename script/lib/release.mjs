@@ -88,7 +88,10 @@ const OF_MANIFEST = /^( {2}"version": ")([^"]+)/m;
 
 /** Where the version stands besides package.json: the file, and what finds it there. */
 export const PLACES = [
-  ...PACKAGES.map(({ folder }) => ({ file: `${folder}/package.json`, pattern: OF_MANIFEST })),
+  ...PACKAGES.filter(({ folder }) => folder !== ".").map(({ folder }) => ({
+    file: `${folder}/package.json`,
+    pattern: OF_MANIFEST,
+  })),
   { file: "package-lock.json", pattern: OF_MANIFEST },
   { file: "package-lock.json", pattern: /^( {4}"": \{\n {6}"name": "headwater",\n {6}"version": ")([^"]+)/m },
   {

@@ -1,7 +1,6 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { procfileFor } from "./procfile.mjs";
-import { startEverything } from "./start.mjs";
-import { Teardown } from "./teardown.mjs";
+import { serve } from "./serve.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 const HELP = `Usage: script/server [--processes] [--watch] [--keep-stores]    (npm start; npm run dev is npm start -- --watch)
@@ -22,8 +21,6 @@ Settings come from the environment, then from .env. None is required:
   MONGODB_URL   if unset: mongod from the PATH, else a pinned one, downloaded once into .cache/
 A start keeps its data, ports, keys and password in .data/; remove that folder to begin with nothing.`;
 
-// npm passes the terminal's Ctrl-C on, so that one key press arrives twice.
-const SAME_PRESS_MS = 500;
 const OPTIONS = ["--processes", "--watch", "--keep-stores"];
 
 async function main() {
@@ -32,47 +29,7 @@ async function main() {
   const unknown = args.find(arg => !OPTIONS.includes(arg));
   if (unknown) throw new UserError(`unknown argument ${unknown}: see script/server --help`);
   const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-  const teardown = new Teardown({ keepStores: args.includes("--keep-stores"), say: console.log });
-  const ending = new AbortController();
-  const { signal } = ending;
-  const fatal = new Promise((_, reject) => {
-    teardown.onFatal = reject;
-  });
-  const stopped = new Promise(resolve => signal.addEventListener("abort", resolve, { once: true }));
-  listenToSignals(ending, teardown);
-  try {
-    const procfile = procfileFor(args);
-    const started = startEverything({
-      root,
-      procfile,
-      teardown,
-      signal,
-      isWatching: args.includes("--watch"),
-    });
-    await Promise.race([started, fatal, stopped]);
-    await Promise.race([fatal, stopped]);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    ending.abort();
-    await teardown.stopEverything();
-  }
-}
-
-function listenToSignals(ending, teardown) {
-  let firstAt = 0;
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(name, () => {
-      firstAt ||= Date.now();
-      if (!ending.signal.aborted) {
-        console.log("\nStopping ... (press again to kill)");
-        ending.abort();
-      } else if (Date.now() - firstAt > SAME_PRESS_MS) {
-        teardown.killEverything();
-        process.exit(130);
-      }
-    });
-  }
+  await serve({ root, folder: join(root, ".data"), args });
 }
 
 await runScript(main);

@@ -2,15 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { buildIfStale } from "./build.mjs";
 import { lastLine, run } from "./commands.mjs";
-import { installDependencies } from "./dependencies.mjs";
 import { readEnvFile, writeEnvFile } from "./env-file.mjs";
 import { ensureFirstUser, signInLink } from "./first-user.mjs";
 import { acquireLock } from "./lock.mjs";
-import { linePrinter } from "./output.mjs";
+import { linePrinter, pathFromHere } from "./output.mjs";
 import { choosePort, isFree } from "./ports.mjs";
-import { within } from "./processes.mjs";
+import { commandLine, within } from "./processes.mjs";
 import { readProcfile } from "./procfile.mjs";
 import { builtProgram, sourceOf, sourceProgram } from "./programs.mjs";
 import { allowsLoopback, developmentSettings, localUrl, portSetting } from "./settings.mjs";
@@ -27,34 +25,48 @@ const STILL_WAITING_MS = 15_000;
 const LOOK_AT_STORES_MS = 2000;
 const RESTART_GRACE_MS = 5000;
 const DEV_ENV_HEADING = [
-  "Written by script/server (npm start) for this development start; the headwater command reads it too.",
+  "Written by npm start, or by headwater start, for this machine; the headwater command reads it too.",
   "The keys in here are real: do not share this file.",
 ];
 
 /**
  * The whole start, from nothing to the line that says that everything is ready. Adds everything that it starts to
- * `teardown`. `procfile`: the file in `root` that names the processes. `isWatching`: runs them from their sources, and
- * restarts them after changes until the signal. Throws UserError.
+ * `teardown`. `folder`: where its data is. `procfile`: the file in `root` that names the processes. `isWatching`: runs them from their
+ * sources, and restarts them after changes until the signal. Throws UserError.
  */
-export async function startEverything({ root, procfile, teardown, signal, isWatching }) {
+export async function startEverything({ root, folder, procfile, teardown, signal, isWatching }) {
   const say = console.log;
-  const folder = join(root, ".data");
-  const dotEnv = readEnvFile(join(root, ".env"));
+  // npm packs no lockfile of this name: without it, this is an installed package, whose folder is not written to.
+  const isCheckout = existsSync(join(root, "package-lock.json"));
+  const written = isCheckout ? root : folder;
+  if (!isCheckout) say(`Its data, settings and keys are in ${folder}.`);
+  const dotEnv = readEnvFile(join(written, ".env"));
   const given = { ...dotEnv, ...process.env };
   const processes = readProcfile(join(root, procfile)).map(one => (isWatching ? sourceProgram(one) : one));
   teardown.lock = await acquireLock(join(folder, "server.json"), {
-    marks: [join(root, "script/lib/server.mjs")],
+    marks: [commandLine(process.pid) ?? ""],
     childMarks: [isWatching ? `--import tsx ${root}/` : join(root, "dist/")],
   });
   const port = await webPort(given);
-  await installDependencies({ root, say, signal });
-  if (!isWatching) await buildIfStale({ root, say, signal });
+  if (isCheckout) {
+    const { prepareCheckout } = await import("./checkout.mjs");
+    await prepareCheckout({ root, isWatching, say, signal });
+  }
 
   // Loaded while the stores start, which is mostly waiting.
   const settingsReader = isWatching ? undefined : loadSettingsReader(root);
   const hold = handle => teardown.stores.push(handle);
   const urls = await openStores({
-    ...{ root, folder, hold, say, signal, firstPorts: FIRST_PORTS, database: "headwater" },
+    ...{
+      root,
+      downloads: written,
+      folder,
+      hold,
+      say,
+      signal,
+      firstPorts: FIRST_PORTS,
+      database: "headwater",
+    },
     ...{ mongodbUrl: given.MONGODB_URL, redisUrl: given.REDIS_URL },
   });
   const devEnv = join(folder, "dev.env");
@@ -63,6 +75,7 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
     ...developmentSettings({ given, saved: readEnvFile(devEnv), port }),
     MONGODB_URL: urls.mongodbUrl,
     REDIS_URL: urls.redisUrl,
+    ...(!isCheckout && { CACHE_DIR: given.CACHE_DIR || join(written, ".cache") }),
   };
   const env = { ...given, ...settings };
   checkSettings(await settingsReader, env, Object.keys(dotEnv));
@@ -81,7 +94,15 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
   const user = await ensureFirstUser({ root, env, url, cli, key: settings.HEADWATER_API_KEY, signal });
   if (user.created) writeEnvFile(devEnv, { ...settings, HEADWATER_API_KEY: user.key }, DEV_ENV_HEADING);
   void watchStores({ folder, hold, teardown, say, signal });
-  announce({ user, url, say, link: await signInLink({ url, key: user.key, signal }) });
+  const link = await signInLink({ url, key: user.key, signal });
+  announce({
+    user,
+    url,
+    say,
+    link,
+    kept: pathFromHere(devEnv),
+    program: isCheckout ? "bin/headwater" : "npx headwater",
+  });
   if (isWatching) await restartOnSave({ root, processes, supervisor: teardown.supervisor, say, signal });
 }
 
@@ -197,23 +218,17 @@ async function restartOnSave({ root, processes, supervisor, say, signal }) {
   });
 }
 
-function announce({ user, url, say, link }) {
+function announce({ user, url, say, link, kept, program }) {
   if (user.created) {
-    say(
-      `Created the user dev@localhost. Its API key, shown only now (and kept in .data/dev.env): ${user.key}`,
-    );
+    say(`Created the user dev@localhost. Its API key, shown only now (and kept in ${kept}): ${user.key}`);
   }
   if (user.problem) {
     say(
-      `No first user was created (${user.problem}). To create one: bin/headwater user create --email you@example.com`,
+      `No first user was created (${user.problem}). To create one: ${program} user create --email you@example.com`,
     );
   }
-  say(
-    `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in .data/dev.env)`,
-  );
+  say(`Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in ${kept})`);
   if (link) {
-    say(
-      `Dashboard (signs in once, within ten minutes; bin/headwater dashboard prints another link): ${link}`,
-    );
+    say(`Dashboard (signs in once, within ten minutes; ${program} dashboard prints another link): ${link}`);
   }
 }

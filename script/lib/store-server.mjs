@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { lastLine } from "./commands.mjs";
+import { pathFromHere } from "./output.mjs";
 import { choosePort, isFree, readPorts, rememberPort } from "./ports.mjs";
 import { commandLine, isOurs, readPid, stopProcess, within } from "./processes.mjs";
 import { UserError } from "./user-error.mjs";
@@ -124,9 +125,4 @@ function reasonIn(logFile, from) {
 
 function sizeOf(file) {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function pathFromHere(file) {
-  const path = relative(process.cwd(), file);
-  return path.startsWith("..") ? file : path;
 }

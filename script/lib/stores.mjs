@@ -5,13 +5,20 @@ import { checkRedis, redisKind, redisProgram } from "./redis.mjs";
 import { startOrAdopt } from "./store-server.mjs";
 
 /**
+ * Programs only, and no containers: deploy/compose.yaml is the way with an engine, and an engine's stores would be a second way to start,
+ * adopt, find and end each of them, that no test could take without a registry of images.
+ */
+
+/**
  * Returns both stores, ready for writes, as `{mongodbUrl, redisUrl}`: the configured ones after a check, else servers
  * that it starts with their data in `folder` (an absolute path).
  *
- * Takes `{root, folder, mongodbUrl?, redisUrl?, firstPorts: {mongo, redis}, database, hold, say, signal}`. `hold` is
- * called with the handle of every server that must be stopped again, see store-server.mjs. Throws UserError.
+ * Takes `{root, downloads?, folder, mongodbUrl?, redisUrl?, firstPorts: {mongo, redis}, database, hold, say, signal}`. What is
+ * downloaded is kept in .cache/ of `downloads`, by default `root`. `hold` is called with the handle of every server that must be
+ * stopped again, see store-server.mjs. Throws UserError.
  */
-export async function openStores(given) {
+export async function openStores(options) {
+  const given = { ...options, downloads: options.downloads ?? options.root };
   // Programs and addresses first: nothing is started if one of the two stores is not available.
   const [mongo, redis] = await both(prepareMongo(given), prepareRedis(given));
   given.say(
@@ -22,9 +29,9 @@ export async function openStores(given) {
 }
 
 /** Says which store it is and why: the one that a setting names, else one that is started from a program. */
-function originOf(kind, setting, { root }) {
+function originOf(kind, setting, { downloads }) {
   if (!kind) return `as ${setting} says`;
-  const path = relative(root, kind.program);
+  const path = relative(downloads, kind.program);
   return path.startsWith("..") ? `${kind.program}, found on the PATH` : `${path}, since the PATH has none`;
 }
 
@@ -36,18 +43,19 @@ async function both(...promises) {
   return outcomes.map(outcome => outcome.value);
 }
 
-async function prepareMongo({ root, mongodbUrl, firstPorts, say, signal }) {
+async function prepareMongo({ root, downloads, mongodbUrl, firstPorts, say, signal }) {
   if (mongodbUrl) return checkMongo(mongodbUrl, root);
   return mongoKind({
-    program: await mongodProgram({ root, say, signal }),
+    program: await mongodProgram({ root: downloads, say, signal }),
     firstPort: firstPorts.mongo,
     root,
   });
 }
 
-async function prepareRedis({ root, redisUrl, firstPorts, say, signal }) {
+async function prepareRedis({ root, downloads, redisUrl, firstPorts, say, signal }) {
   if (redisUrl) return checkRedis(redisUrl, root);
-  return redisKind({ program: await redisProgram({ root, say, signal }), firstPort: firstPorts.redis });
+  const program = await redisProgram({ root: downloads, say, signal });
+  return redisKind({ program, firstPort: firstPorts.redis });
 }
 
 async function startMongo(kind, { root, folder, mongodbUrl, database, hold, signal }) {

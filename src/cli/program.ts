@@ -47,6 +47,7 @@ import { workflowCommands } from "./resources/workflow.ts";
 import type { Run, WithPlatform } from "./run.ts";
 import { searchCommand } from "./search.ts";
 import { secretsCommands } from "./secrets/command.ts";
+import { startCommand } from "./start.ts";
 import { traceCommand } from "./trace.ts";
 
 // A command imports what it needs when it runs, so that `--help` need not load the drivers of both stores.
@@ -124,7 +125,9 @@ const withSuggestion = (text: string): string => text.replace(/\n(?=\(Did you me
 /** The command line: what was asked for on stdout, errors on stderr; the exit code is that of `HELP`. */
 export function createProgram(): Command {
   const program = new Command("headwater")
-    .description("Headwater's command line. Beside a running `npm start`, no settings are needed.")
+    .description(
+      "Headwater's command line. Beside a running `headwater start` or `npm start`, no settings are needed.",
+    )
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withSuggestion(text)) })
@@ -182,6 +185,7 @@ export function createProgram(): Command {
     (await import("../user-environment.ts")).readUserStateFolder(),
   );
   program.commandsGroup("Without a server:");
+  startCommand(program, async () => (await import("../user-environment.ts")).readStartFolder());
   devCommand(program, localSettings);
   program.commandsGroup(
     "For operators, who have the settings of the stores (MONGODB_URL, REDIS_URL, SECRETS_KEY):",

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { packAll } from "../../script/lib/packages.mjs";
+import { PACKAGES, packAll } from "../../script/lib/packages.mjs";
 import { root } from "../support/built.ts";
 import { type System, startSystem } from "../support/system.ts";
 
@@ -34,7 +34,9 @@ describe("the packages, installed from what is published into an empty folder", 
     folder = await mkdtemp(join(tmpdir(), "headwater-packed-"));
     project = join(folder, "project");
     await mkdir(project);
-    const tarballs = await packAll({ root, outDir: join(folder, "packages"), say: () => {} });
+    // The server is in test/clients/packed-server.test.ts.
+    const packages = PACKAGES.filter(one => one.folder !== ".");
+    const tarballs = await packAll({ root, outDir: join(folder, "packages"), say: () => {}, packages });
     await writeFile(join(project, "package.json"), '{ "private": true }');
     // They depend on nothing, so that no registry is asked.
     await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], { cwd: project });

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { imageLabels } from "../../script/lib/image-labels.mjs";
 import { PACKAGES } from "../../script/lib/packages.mjs";
 import { publicAddress, repositoryOf } from "../../script/lib/repository.mjs";
+import { filesOfStart, manifestOf } from "../../script/lib/server-package.mjs";
 import { root } from "../support/built.ts";
 
 const run = promisify(execFile);
@@ -46,12 +47,40 @@ describe("the packages", () => {
   });
 
   it("are all that is called @headwater/… in the code, the documents and the deployment", async () => {
-    const names = await Promise.all(
+    const names: string[] = await Promise.all(
       PACKAGES.map(
         async ({ folder }) => JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")).name,
       ),
     );
-    expect(await found("@headwater/[a-z-]+", ":!test")).to.have.members(names);
+    const scoped = names.filter(name => name.startsWith("@"));
+    expect(await found("@headwater/[a-z-]+", ":!test")).to.have.members(scoped);
+  });
+});
+
+describe("the package headwater", () => {
+  it("has the versions of the project, and nothing that only a checkout uses", async () => {
+    const own = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    const { dependencies, bin, ...others } = manifestOf(own);
+    expect(others).to.not.have.any.keys("private", "scripts", "workspaces", "devDependencies");
+    expect(bin).to.deep.equal({ headwater: "bin/headwater" });
+    expect(dependencies).to.include(own.dependencies);
+    for (const [name, version] of Object.entries(dependencies)) {
+      expect(version, name).to.match(/^\d+\.\d+\.\d+$/);
+      expect({ ...own.devDependencies, ...own.dependencies }[name], name).to.equal(version);
+    }
+  });
+
+  it("has every script that a start needs, of which none imports a development dependency but what it brings", async () => {
+    const scripts = await filesOfStart(root);
+    expect(scripts).to.include.members(["script/lib/serve.mjs", "script/lib/supervisor.mjs"]);
+    expect(scripts).to.not.include("script/lib/build.mjs");
+    const { dependencies } = manifestOf(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
+    for (const file of scripts) {
+      const text = await readFile(join(root, file), "utf8");
+      const imported = [...text.matchAll(/(?:from|import\() ?"([^".][^"]*)"/g)].map(([, name = ""]) => name);
+      for (const name of imported.filter(one => !one.startsWith("node:")))
+        expect(dependencies, `${name} of ${file}`).to.have.property(name);
+    }
   });
 });
 

@@ -53,7 +53,7 @@ describe("npm run release", () => {
     const { stdout } = await release("0.9.0", "--dry-run");
     expect(stdout).to.match(/0\.9\.0 can be released; nothing was committed/);
     expect(stdout).to.match(/CHANGELOG\.md[\s\S]*openapi\.json[\s\S]*package-lock\.json/);
-    expect(await versionsOf()).to.deep.equal(["0.9.0", "0.9.0", "0.9.0"]);
+    expect(await versionsOf()).to.deep.equal(["0.9.0", "0.9.0", "0.9.0", "0.9.0"]);
     expect((await git("status", "--porcelain")).stdout).to.equal("");
     expect((await git("tag", "--list")).stdout).to.equal("");
     expect((await git("rev-list", "--count", "HEAD")).stdout).to.equal("1\n");

@@ -17,12 +17,25 @@ declare module "*/script/lib/client.mjs" {
 }
 
 declare module "*/script/lib/packages.mjs" {
-  export const PACKAGES: { folder: string }[];
+  interface Package {
+    folder: string;
+  }
+  export const PACKAGES: Package[];
   export function packAll(given: {
     root: string;
     outDir: string;
     say(text: string): void;
+    packages?: Package[];
   }): Promise<string[]>;
+}
+
+declare module "*/script/lib/server-package.mjs" {
+  interface Manifest {
+    dependencies: Record<string, string>;
+    [field: string]: unknown;
+  }
+  export function manifestOf(own: Manifest): Manifest;
+  export function filesOfStart(root: string): Promise<string[]>;
 }
 
 declare module "*/script/lib/repository.mjs" {
