@@ -192,7 +192,10 @@ describe("pulling events", () => {
     await StoredEvents(system.worker.mongo).deleteOne({ _id: deleted?.stored?.emit_id ?? "" });
     expect(await pull(id), "may be on its way").to.deep.include({ events: [], has_more: true });
     const created_at = new Date(Date.now() - 3_600_000);
-    await PulledEvents(system.worker.mongo).updateOne({ listener_id: id, position: 2 }, { $set: { created_at } });
+    await PulledEvents(system.worker.mongo).updateOne(
+      { listener_id: id, position: 2 },
+      { $set: { created_at } },
+    );
     const pulled = await pull(id, { after: cursor });
     expect(pulled).to.deep.include({ events: [last], truncated: true });
     await publish(flow, 4);
