@@ -189,7 +189,7 @@ const isReadByDesign = ({ collection, filter }: QueryShape): boolean =>
   collection === "audit_entries" && JSON.stringify(Object.keys(filter as object)) === '["owner_id"]';
 
 /** A query may read some of the caller's own rows in vain, but none of other accounts, which are many more. */
-const MAX_WASTED = 50;
+const MAX_WASTED = 40;
 
 /** Returns what is wrong with the plan of a query; empty if it uses an index. */
 export async function faultsOfPlan({ db }: Connection, shape: QueryShape): Promise<string[]> {

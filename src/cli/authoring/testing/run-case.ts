@@ -11,7 +11,7 @@ import { timerEvent } from "../../../props/timer.ts";
 import { effectsOf, emptyMemory, type Memory } from "../../../runs/memory.ts";
 import type { BundleText } from "../../../sandbox/bundle.ts";
 import type { CallOptions } from "../../../sandbox/call-runner.ts";
-import type { Sandboxes } from "../../../sandbox/host.ts";
+import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
 import type { CallError, CallRequest, DescribedProp, Emit, HttpResponse } from "../../../sandbox/protocol.ts";
 import { slashed } from "../../../sources/source.ts";
 import { addedFor } from "../../dev/load.ts";

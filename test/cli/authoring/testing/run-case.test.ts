@@ -16,7 +16,7 @@ import { bundleComponent } from "../../../../src/components/bundle.ts";
 import { describeComponent } from "../../../../src/components/describe.ts";
 import { fromCode, fromFile, type ModuleLoader } from "../../../../src/components/load-modules.ts";
 import { createEgress } from "../../../../src/egress/agent.ts";
-import type { Sandboxes } from "../../../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../../../src/sandbox/sandboxes.ts";
 import { fixturePackages } from "../../../support/fixture-packages.ts";
 import { type Receiver, startReceiver } from "../../../support/receiver.ts";
 import { openSharedSandboxes } from "../../../support/shared-sandboxes.ts";
