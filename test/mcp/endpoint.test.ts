@@ -55,6 +55,9 @@ describe("mcp/endpoint", () => {
       expect((await from("https://evil.example")).status).to.equal(403);
       expect((await from("null")).status).to.equal(403);
       expect((await from(new URL(api.baseUrl).origin)).status).to.equal(200);
+      const rebound = { host: "evil.example", origin: "http://evil.example" };
+      const byItsName = await send(modern("tools/list", {}, { headers: rebound }));
+      expect(byItsName.status, "a name of theirs that points here").to.equal(403);
     });
 
     it("knows no parameter but org_id, and no organization of others", async () => {
