@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lastLine, run } from "./commands.mjs";
+import { installNpmPackages } from "./npm-packages.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 import { runWithPath } from "./with-path.mjs";
 
@@ -28,35 +27,8 @@ export async function installNode({ root, major, say }) {
   const version = VERSIONS[major];
   const folder = join(root, `.cache/node-${version}`);
   const name = `node-${process.platform}-${process.arch}`;
-  const bin = join(folder, "node_modules", name, "bin");
-  if (existsSync(bin)) return bin;
-  say(`Installing Node.js ${version} into .cache (once) ...`);
-  const fresh = `${folder}-${process.pid}`;
-  mkdirSync(fresh, { recursive: true });
-  try {
-    // Its own package.json, so that npm installs here and not in the project above.
-    writeFileSync(join(fresh, "package.json"), '{ "private": true }\n');
-    const args = [
-      "install",
-      `${name}@${version}`,
-      "--prefix",
-      fresh,
-      "--no-save",
-      "--ignore-scripts",
-      "--no-audit",
-      "--no-fund",
-    ];
-    const { code, output } = await run("npm", args, {
-      cwd: fresh,
-      logFile: join(root, ".cache/npm-node.log"),
-    });
-    if (code !== 0) throw new UserError(`Node.js ${version} could not be installed: ${lastLine(output)}`);
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(fresh, folder);
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
-  return bin;
+  await installNpmPackages({ folder, packages: [`${name}@${version}`], what: `Node.js ${version}`, say });
+  return join(folder, "node_modules", name, "bin");
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await runScript(main);
