@@ -40,16 +40,41 @@ export function growSources(stores: Stores, count: number): Promise<void> {
 
 export const numbered = (prefix: string, number: number) => `${prefix}${String(number).padStart(16, "0")}`;
 
+/** Adds copies of a listener with its subscription: each gets the events at an address of its own, numbered from 1. */
+export async function growListeners(
+  stores: Stores,
+  { id, urlOf }: { id: string; urlOf: (number: number) => string },
+  count: number,
+): Promise<void> {
+  const prefix = id.slice(0, 3);
+  await copyRows(
+    stores,
+    "webhooks",
+    count,
+    number => ({ _id: numbered(prefix, number + 1), url: urlOf(number + 1) }),
+    { _id: id },
+  );
+  await copyRows(
+    stores,
+    "subscriptions",
+    count,
+    number => ({ _id: numbered(`sub_${prefix}`, number + 1), listener_id: numbered(prefix, number + 1) }),
+    { listener_id: id },
+  );
+}
+
+/** Copies any row of a collection, or the one that matches `filter`. */
 async function copyRows(
   stores: Stores,
   collection: string,
   count: number,
   own: (number: number) => Record<string, string | number | null>,
+  filter: Record<string, string> = {},
 ): Promise<void> {
   const connection = await mongoose.createConnection(stores.mongodbUrl).asPromise();
   try {
     const rows = connection.collection(collection);
-    const row = await rows.findOne({});
+    const row = await rows.findOne(filter as never);
     for (let first = 0; first < count; first += BATCH) {
       const length = Math.min(BATCH, count - first);
       await rows.insertMany(

@@ -4,7 +4,8 @@ import { type BenchEvent, preciseNow } from "../event.ts";
 import { serveParent } from "../serve-parent.ts";
 
 // The webhooks' endpoint, in a process of its own: a bare node:http server that responds with 204 and counts.
-// Its path is `/<number of the webhook>`; lost and doubled events are found by the number in each event.
+// Its path is `/<number of the webhook>`; lost and doubled events are found by the number in each event. It is an agent's callback
+// too: it responds to a challenge, and takes an event out of what an agent gets.
 
 export type ReceiverRequest =
   | { do: "listen" }
@@ -27,6 +28,8 @@ export interface Received {
   /** When each delivery arrived for the first time: Unix ms, ascending. */
   arrivals: Float64Array;
 }
+
+type Body = BenchEvent & { data?: { event: BenchEvent }; challenge?: string };
 
 let load = 0;
 let events = 0;
@@ -57,7 +60,12 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", chunk => chunks.push(chunk));
   request.on("end", () => {
-    const event = JSON.parse(Buffer.concat(chunks).toString()) as BenchEvent;
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Body;
+    if (body.challenge !== undefined) {
+      response.writeHead(200).end(JSON.stringify({ challenge: body.challenge }));
+      return;
+    }
+    const event = body.data?.event ?? body;
     count(Number(request.url?.slice(1)), event, request.headers["webhook-id"] !== undefined, nowMs);
     const respond = () => void response.writeHead(204).end();
     if (respondAfterMs === 0) respond();

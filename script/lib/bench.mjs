@@ -10,6 +10,7 @@ import { runScript, UserError } from "./user-error.mjs";
 /** The file that each first word runs; all other arguments are for `bench/main.ts`. */
 const PARTS = {
   accept: "bench/accept.ts",
+  agents: "bench/agents.ts",
   capacity: "bench/capacity-check.ts",
   keys: "bench/keys.ts",
   lists: "bench/lists.ts",
