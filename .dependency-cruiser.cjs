@@ -97,7 +97,10 @@ module.exports = {
       from: {},
       to: {
         path: "^src/",
-        pathNot: [...ORDER.map(pattern), "^src/(setting-(formats|lists|names|schema)|removed-settings)\\.js$"],
+        pathNot: [
+          ...ORDER.map(pattern),
+          "^src/(setting-(formats|lists|names|schema)|removed-settings)\\.js$",
+        ],
       },
     },
     {

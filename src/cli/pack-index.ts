@@ -7,8 +7,8 @@ import { parseIndex } from "../gallery/index-file.ts";
 import { AppError } from "../lib/errors.ts";
 import { propValuesForRun } from "../props/configure.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
-import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { ComponentDescription } from "../sandbox/protocol.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import { type LocalServices, type LocalSettings, openLocalServices } from "./dev/local-services.ts";
 import { readObjectFile } from "./input.ts";
 
