@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { LocalSettings } from "./dev/local-services.ts";
+import { recordOfOperator } from "./operator-log.ts";
 import { note, print } from "./output.ts";
 import type { Run } from "./run.ts";
 
@@ -37,7 +38,12 @@ export function galleryIndexCommands(
     .action((name: string, url: string, { sha256 }: { sha256: string }) =>
       run(async platform => {
         const { addIndex } = await import("../gallery/indexes.ts");
-        return addIndex(platform, { name, url, sha256 });
+        const added = await addIndex(platform, { name, url, sha256 });
+        await recordOfOperator(platform, {
+          action: "gallery_index.added",
+          thing: { id: name, name: added.title },
+        });
+        return added;
       }),
     );
   gallery
@@ -51,6 +57,14 @@ export function galleryIndexCommands(
     .description("take the components of an index back; what is deployed with them goes on")
     .argument("<name>", "as indexes lists it")
     .action((name: string) =>
-      run(async platform => (await import("../gallery/indexes.ts")).removeIndex(platform, name)),
+      run(async platform => {
+        const { removeIndex } = await import("../gallery/indexes.ts");
+        const removed = await removeIndex(platform, name);
+        await recordOfOperator(platform, {
+          action: "gallery_index.removed",
+          thing: { id: name, name: null },
+        });
+        return removed;
+      }),
     );
 }

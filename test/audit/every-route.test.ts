@@ -19,6 +19,7 @@ const OWN_ACTIONS = [
   ...["mcp_subscription.created", "mcp_subscription.ended", "mcp_subscription.disabled"],
   ...["user.signed_out", "user.access_withdrawn", "user.operator_granted", "user.operator_ended"],
   ...["component.published", "component.unpublished", "app.saved", "app.deleted"],
+  ...["gallery_index.added", "gallery_index.removed"],
   ...["schema.migrated", "secrets.resealed", "queue.changed"],
 ];
 

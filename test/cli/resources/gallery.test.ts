@@ -7,8 +7,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { INSTALLATION } from "../../../src/audit/record.ts";
 import { publishGallery } from "../../../src/gallery/publish-gallery.ts";
 import { readShipped } from "../../../src/gallery/shipped.ts";
+import { AuditEntries } from "../../../src/models/audit-entry.ts";
 import type { Api } from "../../support/api.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { environmentOf } from "../../workers/worker-process.ts";
@@ -116,6 +118,14 @@ describe("headwater gallery", () => {
     const [listed] = JSON.parse(await operator.printed("gallery", "indexes"));
     expect(listed).to.deep.include({ name: "acme", sha256, components: ["acme-orders"] });
     await operator.printed("gallery", "remove-index", "acme");
+    const entries = await AuditEntries(system.worker.mongo)
+      .find({ owner_id: INSTALLATION })
+      .sort({ _id: 1 })
+      .lean();
+    expect(entries.map(({ action, thing }) => [action, thing])).to.deep.equal([
+      ["gallery_index.added", { id: "acme", name: "Acme's" }],
+      ["gallery_index.removed", { id: "acme", name: null }],
+    ]);
     expect(await failure("gallery", "show", "acme-orders")).to.include("gallery component not found");
   });
 });
