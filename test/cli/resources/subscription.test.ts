@@ -1,4 +1,3 @@
-// runs-long: npm test has test/cli/walk.test.ts and test/contract/rest-api-subscriptions.test.ts
 import { expect } from "chai";
 import type { Receiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
@@ -49,7 +48,7 @@ describe("headwater subscription", () => {
     await printed("subscription", "delete", id, "--yes");
   });
 
-  it("changes an organization's subscription by its id, and makes none for the user", async () => {
+  it("changes an organization's subscription by its id, and makes none for the user @long", async () => {
     const org = await open.system.organization(api.userId);
     const { id } = await api.expect(200, "POST", "/subscriptions", {
       query: {
