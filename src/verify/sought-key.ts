@@ -10,7 +10,7 @@ export interface SoughtKey {
   url: string;
   /** Its name among those at the address. */
   name: string;
-  /** Reads what is at the address. Throws for a text that is no keys. */
+  /** Reads what is at the address. Throws for another text. */
   read: (text: string) => ReadonlyMap<string, KeyObject>;
 }
 

@@ -4,7 +4,7 @@ import { findKey, hmacOf, isSameBytes, isSecret, type Proof } from "./comparison
 import type { Key } from "./keys.ts";
 import type { VerifyRule } from "./schema.ts";
 
-/** A JSON Web Token, whose signature nobody has checked yet. */
+/** A JSON Web Token, whose signature was not checked yet. */
 interface Token {
   head: Record<string, unknown>;
   /** What is signed. */
@@ -14,8 +14,8 @@ interface Token {
 }
 
 /**
- * True for the schemes of tokens. They are two, so that a release which does not know published keys takes what tells a sender's customers
- * apart, and is no secret, for no key of HS256.
+ * True for the schemes of tokens. They are two: with published keys, the secrets of a source are not secret, and a release that knows HS256
+ * alone must not take them for its keys.
  */
 export const isOfToken = ({ scheme }: Pick<VerifyRule, "scheme">): boolean =>
   scheme === "jwt" || scheme === "jwks";
@@ -104,7 +104,7 @@ const MAX_KEYS = 100;
 
 /**
  * Returns the keys of a JSON Web Key Set by the names that tokens have for them; the only one of an algorithm is also that of tokens
- * without `kid`. Keys that are not for signatures, or too weak, are left out. Throws for a text that is no such set.
+ * without `kid`. Keys that are not for signatures, or too weak, are left out. Throws for another text.
  */
 export function readKeySet(text: string): Map<string, KeyObject> {
   const { keys } = JSON.parse(text) as { keys: unknown };

@@ -48,7 +48,7 @@ export default {
       type: "string",
       label: "Key",
       description:
-        "The column that tells rows apart, such as an order's number. A row waits until it is filled in. Empty: a row is known by its content.",
+        "The column by which a row is known, such as an order's number. A row waits until it is filled in. Empty: a row is known by its content.",
       optional: true,
     },
     emits: {
