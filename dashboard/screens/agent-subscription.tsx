@@ -9,7 +9,7 @@ import { JsonTree } from "../ui/json-tree";
 import { Loaded } from "../ui/states";
 import { Disconnect, labelOf, type AgentSubscription as Subscription } from "./agent-parts";
 import { IdOfThing } from "./audit-parts";
-import { WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-badge";
 
 /** One subscription of an agent: to what, how its callback does, and its end. */
 export function AgentSubscription() {

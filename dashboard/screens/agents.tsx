@@ -9,7 +9,7 @@ import type { Column } from "../ui/table";
 import { AgentHosts } from "./agent-hosts";
 import { AgentKeys } from "./agent-keys";
 import { type AgentSubscription, Disconnect, labelOf } from "./agent-parts";
-import { WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-badge";
 
 /** What agents have subscribed to for the shown account, through which keys they connect, and how another one does. */
 export function Agents() {

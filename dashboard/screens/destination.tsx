@@ -25,7 +25,7 @@ import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { ThingSubscriptions } from "./thing-subscriptions";
 import { WaitingToBePulled } from "./waiting-to-be-pulled";
-import { WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-badge";
 
 const TABS = [
   ["", "Health"],

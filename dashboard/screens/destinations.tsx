@@ -23,7 +23,8 @@ import {
   settingsOf,
   type Typed,
 } from "./destination-fields";
-import { LAST_TIMES, RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-badge";
+import { LAST_TIMES, RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter } from "./webhook-parts";
 
 /** What events go to besides webhooks: streams, queues, buckets, actions. */
 export function Destinations() {

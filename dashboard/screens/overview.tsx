@@ -18,7 +18,7 @@ import { deliveryColumns } from "./delivery-parts";
 import { HourChart } from "./hour-chart";
 import { useLiveDeliveries } from "./live-deliveries";
 import { FIRST_SOURCE, SourceBadge } from "./source-parts";
-import { WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-badge";
 
 const NeedsAttention = later(async () => (await import("./more")).NeedsAttention);
 

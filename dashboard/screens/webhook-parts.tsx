@@ -1,5 +1,5 @@
 import type { Schemas } from "../api/client";
-import { Badge, Time } from "../ui/basics";
+import { Time } from "../ui/basics";
 import { BY_MOMENT, sortOf } from "../ui/list-filters";
 import type { Column } from "../ui/table";
 
@@ -27,13 +27,3 @@ export const receiverFilter = ({ q, state = "", sort }: Record<string, string>) 
 export const SCHEDULE_HINT =
   "After the first, second, … failed attempt; none for no retries; empty for the server's.";
 export const TIMEOUT_HINT = "1 to 60, and at most what the server allows; empty for the server's.";
-
-export function WebhookBadge({
-  webhook,
-}: {
-  webhook: Pick<Webhook, "active" | "disabled_reason" | "failing_since">;
-}) {
-  if (!webhook.active) return <Badge tone={webhook.disabled_reason ? "bad" : "none"}>Disabled</Badge>;
-  if (webhook.failing_since !== null) return <Badge tone="warn">Failing</Badge>;
-  return <Badge tone="good">Active</Badge>;
-}

@@ -19,10 +19,10 @@ import { Health } from "./listener-health";
 import { ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { ThingSubscriptions } from "./thing-subscriptions";
+import { WebhookBadge } from "./webhook-badge";
 import { type Format, FormatField } from "./webhook-format";
 import { WebhookHeaders } from "./webhook-headers";
 import { KeyShown, type Signing, SigningField, Verify } from "./webhook-key";
-import { WebhookBadge } from "./webhook-parts";
 
 type Webhook = Schemas["Webhook"];
 

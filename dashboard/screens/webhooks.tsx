@@ -11,7 +11,8 @@ import { BY_MOMENT, ListFilters } from "../ui/list-filters";
 import { ListScreen } from "../ui/list-screen";
 import { NothingYet } from "../ui/states";
 import { NewWebhook } from "./new-webhook";
-import { LAST_TIMES, RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter, WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-badge";
+import { LAST_TIMES, RECEIVER_FILTERS, RECEIVER_STATES, receiverFilter } from "./webhook-parts";
 
 /** The webhooks of the account, each with its success and its slow responses of the last 24 hours. */
 export function Webhooks() {
