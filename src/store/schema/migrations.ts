@@ -25,6 +25,7 @@ import { lastPublished } from "./migrations/0023-last-published.ts";
 import { pulledEvents } from "./migrations/0024-pulled-events.ts";
 import { subscriptionOrders } from "./migrations/0025-subscription-orders.ts";
 import { oauthRecords } from "./migrations/0026-oauth-records.ts";
+import { galleryIndexes } from "./migrations/0027-gallery-indexes.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   pulledEvents,
   subscriptionOrders,
   oauthRecords,
+  galleryIndexes,
 ];
 
 /** The schema that this release needs. */
