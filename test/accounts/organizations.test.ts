@@ -54,7 +54,8 @@ describe("organizations", () => {
   it("have a member only once, however often and concurrently it is added", async () => {
     const { id } = await createOrganization(platform, { name: "Acme", ownerId: owner });
     const added = await Promise.all(Array.from({ length: 5 }, () => addMember(platform, id, other)));
-    for (const one of added) expect(one).to.deep.equal({ id, user_id: other });
+    for (const { isNew: _, ...one } of added) expect(one).to.deep.equal({ id, user_id: other });
+    expect(added.filter(({ isNew }) => isNew)).to.have.length(1);
     await addMember(platform, id, owner);
     expect(await Memberships(platform.mongo).countDocuments({ org_id: id })).to.equal(2);
   });
