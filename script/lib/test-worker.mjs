@@ -20,6 +20,9 @@ class WorkerReporter extends Spec {
   epilogue() {}
 }
 
+// Another object would leave the real environment as it is, for all files that run here later (test/support/environment.ts).
+Object.defineProperty(process, "env", { value: process.env, writable: false });
+
 process.on("message", message => {
   if (message.end) return end();
   void runFile(message).then(result => process.send(result));

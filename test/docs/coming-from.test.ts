@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { Headwater } from "../../clients/typescript/src/index.ts";
+import { keepEnvironment } from "../support/environment.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
@@ -18,7 +19,7 @@ describe("the code of the pages on coming from other products", () => {
   let receiver: Receiver;
   let folder: CodeFolder;
   let client: Headwater;
-  const given = { ...process.env };
+  const restoreEnvironment = keepEnvironment();
 
   before(async () => {
     [system, receiver, folder] = await Promise.all([
@@ -32,7 +33,7 @@ describe("the code of the pages on coming from other products", () => {
     client = new Headwater({ url, apiKey });
   });
   after(async () => {
-    process.env = given;
+    restoreEnvironment();
     await system?.stop();
     await receiver?.close();
     await folder?.delete();

@@ -6,6 +6,7 @@ import { Headwater, type Schemas } from "../../clients/typescript/src/index.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { publishGallery } from "../../src/gallery/publish-gallery.ts";
 import { readShipped } from "../../src/gallery/shipped.ts";
+import { keepEnvironment } from "../support/environment.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
@@ -33,7 +34,7 @@ export interface Kitchen {
 }
 
 export async function startKitchen(env: Record<string, string> = {}): Promise<Kitchen> {
-  const given = { ...process.env };
+  const restoreEnvironment = keepEnvironment();
   const [system, folder] = await Promise.all([
     startSystem({ SANDBOX_EGRESS_ALLOW: "127.0.0.1", ...env }),
     mkdtemp(join(tmpdir(), "headwater-recipes-")),
@@ -59,7 +60,7 @@ export async function startKitchen(env: Record<string, string> = {}): Promise<Ki
       return receiver;
     },
     async stop() {
-      process.env = given;
+      restoreEnvironment();
       await system.stop();
       await Promise.all(receivers.map(receiver => receiver.close()));
       await rm(folder, { recursive: true, force: true });

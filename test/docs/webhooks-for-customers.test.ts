@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { Headwater } from "../../clients/typescript/src/index.ts";
 import { findProgram } from "../../script/lib/commands.mjs";
 import { choosePort } from "../../script/lib/ports.mjs";
+import { keepEnvironment } from "../support/environment.ts";
 import { programOrSkip, skipBecause } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
@@ -78,7 +79,7 @@ describe("the guide on webhooks for customers", () => {
   let system: System;
   let customers: Customers;
   let customer: Customer;
-  const given = { ...process.env };
+  const restoreEnvironment = keepEnvironment();
 
   before(async () => {
     folder = await codeFolder();
@@ -89,7 +90,7 @@ describe("the guide on webhooks for customers", () => {
     customer = await customers.addCustomer("Acme");
   });
   after(async () => {
-    process.env = given;
+    restoreEnvironment();
     await system?.stop();
     await folder.delete();
   });
@@ -136,7 +137,7 @@ describe("the guide on webhooks for customers", () => {
           program,
           args.map(word => (word === "PORT" ? `127.0.0.1:${port}` : word)),
           {
-            env: { ...given, SIGNING_KEY: signingKey, PORT: String(port), TMPDIR: folder.path },
+            env: { ...process.env, SIGNING_KEY: signingKey, PORT: String(port), TMPDIR: folder.path },
             stdio: ["ignore", "pipe", "ignore"],
           },
         );

@@ -20,6 +20,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { mongodBuild, mongodProgram } from "../../script/lib/mongod.mjs";
 import { programOfWheel } from "../../script/lib/wheel.mjs";
+import { keepEnvironment } from "../support/environment.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -29,7 +30,7 @@ describe("the program of a store that is downloaded", () => {
   let served: string;
   let mirror: Server;
   let address: string;
-  const environment = { ...process.env };
+  const restoreEnvironment = keepEnvironment();
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "headwater programs-"));
@@ -49,7 +50,7 @@ describe("the program of a store that is downloaded", () => {
     address = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`;
   });
   afterEach(async () => {
-    process.env = { ...environment };
+    restoreEnvironment();
     mirror.closeAllConnections();
     await new Promise(resolve => mirror.close(resolve));
     rmSync(folder, { recursive: true, force: true });

@@ -40,8 +40,7 @@ describe("a runs worker that can't start sandboxes", () => {
         const found = await readiness();
         if (found.status === 503) return found;
         const run = await RunRecords(platform.mongo).findById(runId).lean();
-        const jobs = await platform.queues.get("runs")?.getJobCounts();
-        throw new Error(`status ${found.status}, run ${JSON.stringify(run)}, jobs ${JSON.stringify(jobs)}`);
+        throw new Error(`status ${found.status}, run ${JSON.stringify(run)}`);
       },
       { what: "not ready" },
     );
