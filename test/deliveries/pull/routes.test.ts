@@ -47,12 +47,17 @@ describe("pulling events", () => {
     as.request("GET", `/listeners/${id}/events`, { query });
   const pull = async (id: string, query: Record<string, string | number> = {}): Promise<Pulled> =>
     await api.expect(200, "GET", `/listeners/${id}/events`, { query });
+  /** Waits until so many events are kept, and stored, which may be a little later. */
   const kept = (id: string, count: number) =>
     until(
-      async () => (await PulledEvents(system.worker.mongo).countDocuments({ listener_id: id })) === count,
-      {
-        what: `${count} kept`,
+      async () => {
+        const rows = await PulledEvents(system.worker.mongo).find({ listener_id: id }).lean();
+        const young = rows.filter(({ created_at }) => Date.now() - created_at.getTime() < 600_000);
+        const ids = new Set(young.flatMap(({ stored }) => (stored ? [stored.emit_id] : [])));
+        const there = await StoredEvents(system.worker.mongo).countDocuments({ _id: { $in: [...ids] } });
+        return rows.length === count && there === ids.size;
       },
+      { what: `${count} kept` },
     );
   const valuesOf = ({ events }: Pulled) => events.map(({ event }) => event);
 
