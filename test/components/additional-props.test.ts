@@ -122,7 +122,7 @@ describe("additionalProps of a component", () => {
     ).to.deep.equal(["configured_props.nope"]);
   });
 
-  it("is called again for the values of props that it made itself", async () => {
+  it("is called again for the values of props that it made itself @long", async () => {
     const nested = { ...AUTH, mode: "nested" };
     expect((await create(nested)).configured_props).to.deep.equal({ mode: "nested" });
     const sized = await create({ ...nested, kind: "sized", size: 3 });
@@ -137,7 +137,7 @@ describe("additionalProps of a component", () => {
     await create(stale.configured_props, { dynamic_props_id: second.dynamic_props_id });
   });
 
-  it("is called no more often than its bound, and then the deploy is rejected and says why", async () => {
+  it("is called no more often than its bound, and then the deploy is rejected and says why @long", async () => {
     const bound = LIMITS.additionalPropsCalls.value;
     const deep = (levels: number) => ({
       ...AUTH,

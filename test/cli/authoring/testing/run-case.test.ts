@@ -85,7 +85,7 @@ describe("the test of a component", () => {
     });
   }
 
-  it("finds that the gallery's components do what their cases say", async () => {
+  it("finds that the gallery's components do what their cases say @long", async () => {
     const files = readdirSync(GALLERY, { recursive: true, encoding: "utf8" }).filter(path =>
       path.endsWith(".mjs"),
     );
@@ -99,7 +99,7 @@ describe("the test of a component", () => {
     }
   });
 
-  it("responds to fetch and to node:https as was recorded, through redirects", async () => {
+  it("responds to fetch and to node:https as was recorded, through redirects @long", async () => {
     const http = [
       { request: { url: THINGS }, response: { status: 302, headers: { location: "/elsewhere" } } },
       { request: { url: "https://api.example.com/elsewhere" }, response: { status: 200, body: [1] } },
@@ -123,7 +123,7 @@ describe("the test of a component", () => {
     expect(faults).to.have.length(3);
   });
 
-  it("reaches nothing else: no name, no address, and not this machine", async () => {
+  it("reaches nothing else: no name, no address, and not this machine @long", async () => {
     for (const url of ["db.example.com", "93.184.215.14", "127.0.0.1", "localhost"]) {
       const [fault] = await asks("net", {}, { url });
       expect(fault, url).to.match(
