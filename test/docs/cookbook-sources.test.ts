@@ -6,6 +6,7 @@ import { startGithub, startStripe } from "../gallery/vendors.ts";
 import type { Receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { bodies, type Kitchen, received, startKitchen } from "./recipes.ts";
+import { read } from "./repository.ts";
 
 const hmac = (secret: string, text: string) => createHmac("sha256", secret).update(text).digest("hex");
 const ok = (body: string) => ({ status: 200, body });
@@ -18,7 +19,12 @@ describe("the cookbook's sources:", () => {
   after(() => kitchen?.stop());
 
   /** Sends what the receiver of a source's endpoint is sent by a vendor. */
-  async function post(slug: string, body: object, headers: (text: string) => Record<string, string>) {
+  async function post(
+    slug: string,
+    body: object,
+    headers: (text: string) => Record<string, string>,
+    status = 200,
+  ) {
     const { data } = await kitchen.client.sources.list({ q: slug });
     const source = await kitchen.client.sources.get(data.find(one => one.name_slug === slug)?.id ?? "");
     const text = JSON.stringify(body);
@@ -27,7 +33,7 @@ describe("the cookbook's sources:", () => {
       headers: { "content-type": "application/json", ...headers(text) },
       body: text,
     });
-    expect(response.status).to.equal(200);
+    expect(response.status).to.equal(status);
   }
 
   it("a feed in a chat", async () => {
@@ -60,6 +66,22 @@ describe("the cookbook's sources:", () => {
     } finally {
       await discord.close();
     }
+  });
+
+  it("the README's webhook for GitHub", async () => {
+    const build = await kitchen.receiver();
+    const recipe = await kitchen.open("README.md");
+    await recipe.shell({ GITHUB_SECRET: "s3cret", BUILD_URL: build.url });
+    const [, shown] = /^```yaml\n(.*?)^```/ms.exec(read("README.md")) ?? [];
+    expect(read("examples/pushes.yaml")).to.equal(shown);
+    const push = (branch: string, secret: string, status = 200) => {
+      const headers = (text: string) => ({ "x-hub-signature-256": `sha256=${hmac(secret, text)}` });
+      return post("shop-pushes", { ref: `refs/heads/${branch}` }, headers, status);
+    };
+    await push("try", "s3cret");
+    await push("main", "guessed", 401);
+    await push("main", "s3cret");
+    expect(await bodies(build)).to.deep.equal([{ ref: "refs/heads/main" }]);
   });
 
   it("pushes to a webhook", async () => {

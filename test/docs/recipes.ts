@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
 import { Headwater, type Schemas } from "../../clients/typescript/src/index.ts";
 import { createProgram } from "../../src/cli/program.ts";
@@ -79,7 +79,7 @@ export const bodies = async (receiver: Receiver, count = 1): Promise<unknown[]> 
   (await received(receiver, count)).map(({ raw }) => JSON.parse(raw));
 
 async function openRecipe(folder: string, name: string, apis: Record<string, string> = {}): Promise<Recipe> {
-  const page = `docs/${name}.md`;
+  const page = name.endsWith(".md") ? name : `docs/${name}.md`;
   const own = await mkdtemp(join(folder, "page-"));
   const files = namedFilesOf(page);
   for (const [file, text] of files) {
@@ -94,7 +94,9 @@ async function openRecipe(folder: string, name: string, apis: Record<string, str
       for (const line of block.trimEnd().split("\n")) {
         const [, exported] = /^export (\w+)=\S+$/.exec(line) ?? [];
         if (exported === undefined) {
-          const words = wordsOf(line).map(word => (files.has(word) ? join(own, word) : word));
+          const words = wordsOf(line).map(word =>
+            files.has(basename(word)) ? join(own, basename(word)) : word,
+          );
           printed += await runHeadwater(line, words);
         } else if (variables[exported] === undefined) {
           throw new Error(`${page} needs ${exported}`);
@@ -122,7 +124,8 @@ function wordsOf(line: string): string[] {
 
 /** Runs a command line in this process, and returns what it wrote to the standard output. A process for each would take longer than all else. */
 async function runHeadwater(line: string, [program, ...args]: string[]): Promise<string> {
-  if (program !== "headwater") throw new Error(`not a command of headwater: ${line}`);
+  if (program !== "headwater" && program !== "bin/headwater")
+    throw new Error(`not a command of headwater: ${line}`);
   const { stdout, stderr } = process;
   const writes = [stdout.write, stderr.write] as const;
   let printed = "";
