@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { forOperators } from "../accounts/operators.ts";
+import { INSTALLATION } from "../audit/record.ts";
 import { data, routeFor } from "../http/route.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Connection } from "../models/connection.ts";
@@ -75,10 +76,10 @@ export const privateAddressRoutes = [
       body: { private_addresses: example.private_addresses },
       response: example,
     },
-    handler: async ({ deps, params: { id }, body, caller, changes }) => {
+    handler: async ({ deps, params: { id }, body, changes }) => {
       const opened = await openPrivateAddresses(deps, id, body.private_addresses);
       const { owner_id: ownerId, name } = opened;
-      changes({ id, name, ownerId, ...(ownerId !== caller.userId && { alsoOf: [caller.userId] }) });
+      changes({ id, name, ownerId, alsoOf: [INSTALLATION] });
       return present(opened);
     },
   }),

@@ -106,7 +106,7 @@ describe("private addresses of a connection", () => {
     expect(await tryWith(other)).to.match(BLOCKED);
   });
 
-  it("are opened by operators only, in the audit logs of both, and count as a change of the connection", async () => {
+  it("are opened by operators only, in the audit logs of the account and of the installation, and count as a change of the connection", async () => {
     const api = anna as User;
     const id = await connect();
     expect((await open(id, ["10.0.0.5:5432"], api)).status, "its own account").to.equal(403);
@@ -120,8 +120,11 @@ describe("private addresses of a connection", () => {
     });
     const shown = await api.expect(200, "GET", `/connections/${id}`);
     expect(shown).to.deep.include({ private_addresses: addresses, revision: 2 });
-    for (const reader of [api, olga as User]) {
-      const { data } = (await reader.request("GET", "/users/me/audit_log")).body;
+    for (const log of [
+      api.request("GET", "/users/me/audit_log"),
+      (olga as User).request("GET", "/audit_log"),
+    ]) {
+      const { data } = (await log).body;
       expect(data[0]).to.deep.include({
         action: "connection.addresses_opened",
         fields: ["private_addresses"],
