@@ -62,7 +62,7 @@ export default { name: "x", version: "1", async run(event) {
     expect(error?.stack).to.include("component.js:8:").and.not.include("component.mjs");
   });
 
-  it("stays a module if its code needs to be one", async function () {
+  it("stays a module if its code needs to be one @long", async function () {
     this.timeout(120_000);
     const code = await bundled(`import { g } from "huge";
 const name = await Promise.resolve(g());

@@ -129,7 +129,7 @@ describe("npm packages of a component", () => {
     );
   });
 
-  it("are rejected if they are too large, and nothing of them is kept", async () => {
+  it("are rejected if they are too large, and nothing of them is kept @long", async () => {
     const code = `import o from "optional"; import h from "heavy@1.0.0"; export default { o, h };`;
     const options = { cacheDir: join(registry.cacheDir, "small"), npmEnvironment: registry.environment };
     const packagesLimit = { maxBytes: 300_000, maxEntries: 1000 };
@@ -149,7 +149,7 @@ describe("npm packages of a component", () => {
     expect(((await importBundle(code)).a as { private: boolean }).private).to.equal(true);
   });
 
-  it("are unavailable, not invalid, if the registry does not respond", async () => {
+  it("are unavailable, not invalid, if the registry does not respond @long", async () => {
     const closed = createServer();
     await new Promise<void>(resolve => closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as AddressInfo;

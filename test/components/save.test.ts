@@ -161,7 +161,7 @@ describe("saving components", () => {
     expect(await Bundles(platform.mongo).exists({ _id: one.bundle_hash })).to.equal(null);
   });
 
-  it("never leaves a component without its bundle while a component with the same code is deleted", async () => {
+  it("never leaves a component without its bundle while a component with the same code is deleted @long", async () => {
     const text = code("Contested");
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const [mine, theirs] = [newId("u"), newId("u")];

@@ -154,7 +154,7 @@ describe("the deliveries of all webhooks of an account", () => {
     expect((await stranger.request("GET", "/deliveries")).body.data).to.deep.equal([]);
   });
 
-  it("are paged with a filter that has no index, in parts, until there is no further cursor", async () => {
+  it("are paged with a filter that has no index, in parts, until there is no further cursor @long", async () => {
     const most = LIMITS.deliveriesSearched.value;
     const rows = Array.from({ length: most + 50 }, (_, n) => row(n));
     for (const n of [0, 1, 20, most, most + 1]) Object.assign(rows[n] ?? {}, { event_name: "rare" });

@@ -41,7 +41,7 @@ describe("an escape to files", () => {
     });
   }
 
-  it("ends a component that fills the folder with many small files, or one huge one", async () => {
+  it("ends a component that fills the folder with many small files, or one huge one @long", async () => {
     const many = await lab.attempt(
       `for (let i = 0; ; i++) { fs.writeFileSync("/tmp/f" + i, "x"); if (i % 100 === 0) await new Promise(r => setTimeout(r, 5)); }`,
       TO_THE_LIMIT,

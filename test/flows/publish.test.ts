@@ -61,7 +61,7 @@ describe("a published event", () => {
     expect(await api.expect(200, "GET", `/workflows/${workflow}/event_summaries`)).to.have.length(2);
   });
 
-  it("keeps its place in a batch of 1,000", async () => {
+  it("keeps its place in a batch of 1,000 @long", async () => {
     const events = Array.from({ length: 1000 }, (_, n) => ({ event: n }));
     expect((await publish({ events })).status).to.equal(202);
     await until(async () => {

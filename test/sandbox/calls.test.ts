@@ -83,7 +83,7 @@ describe("a batch of calls in a sandbox", () => {
       {},
     ],
   ] as const) {
-    it(`fails only the call that ${what}, and continues with the next call in another process`, async () => {
+    it(`fails only the call that ${what}, and continues with the next call in another process @long`, async () => {
       const body = `this.db.set("seen", [...(this.db.get("seen") ?? []), event]); this.$emit(event); this.$emit(process.pid);
         if (event === 2) { ${end} }`;
       const { results, db } = await callAll(running(body, DB), [0, 1, 2, 3, 4], options);

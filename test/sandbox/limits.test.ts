@@ -236,7 +236,7 @@ describe("the processes of a sandbox host", () => {
     expect(await stat(folder).catch(error => error.code)).to.equal("ENOENT");
   });
 
-  it("have the configured limits", async () => {
+  it("have the configured limits @long", async () => {
     sandboxes = await openTestSandboxes({ limits: { ...TEST_LIMITS, wallMs: 200, maxEmits: 2 } });
     expect((await sandboxes.call("a", running("for (;;);"), RUN)).error?.code).to.equal("Timeout");
     const two = await sandboxes.call("b", running("for (;;) this.$emit(1)"), RUN);

@@ -254,7 +254,7 @@ describe("headwater import, from a server that speaks the contract and no more",
     expect(await folder.read("components/poll.mjs")).to.equal(CODE);
   });
 
-  it("says in one line what is wrong with an address, a key or a response, and writes nothing", async () => {
+  it("says in one line what is wrong with an address, a key or a response, and writes nothing @long", async () => {
     await start({ webhooks: [webhook("wh_1")] });
     const at =
       (part: string, status: number, body: unknown): ContractServer["instead"] =>
