@@ -1,7 +1,6 @@
 import "./lib/require-node.ts";
 
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, readConfig } from "./config.ts";
 import { publishGallery } from "./gallery/publish-gallery.ts";
@@ -9,6 +8,7 @@ import { readShipped } from "./gallery/shipped.ts";
 import { createBoundedServer } from "./http/bounded-server.ts";
 import { collectWhenIdle } from "./lib/collect-when-idle.ts";
 import { exitCodeOf } from "./lib/errors.ts";
+import { isEntry } from "./lib/is-entry.ts";
 import { createLogger, logConsole, printLastLine } from "./lib/logger.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
@@ -91,4 +91,4 @@ async function main(): Promise<void> {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+if (isEntry(import.meta.url)) await main();

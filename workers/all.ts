@@ -1,12 +1,13 @@
 import "../src/lib/require-node.ts";
 
+import { isEntry } from "../src/lib/is-entry.ts";
 import type { Platform } from "../src/platform.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
 import { start as startDeletions } from "./deletions.ts";
 import { start as startDeliveries } from "./deliveries.ts";
 import { start as startEmissions } from "./emissions.ts";
 import { start as startRuns } from "./runs.ts";
-import { isEntry, startWorker } from "./start-worker.ts";
+import { startWorker } from "./start-worker.ts";
 
 /** Consumes every queue in one process, for small installations (Procfile.small). */
 export function start(platform: Platform): RunningWorker {

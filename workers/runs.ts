@@ -1,6 +1,7 @@
 import "../src/lib/require-node.ts";
 
 import { startMailing } from "../src/alerts/send/send-mails.ts";
+import { isEntry } from "../src/lib/is-entry.ts";
 import { settlesWithin } from "../src/lib/time.ts";
 import type { Platform } from "../src/platform.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
@@ -9,7 +10,7 @@ import { startReconciling } from "../src/reconcile/reconcile.ts";
 import { executeQueuedRuns, handleTick } from "../src/runs/handle-job.ts";
 import { LateRecords } from "../src/runs/late-records.ts";
 import { pauseWithoutSandboxes } from "../src/runs/sandbox-gate.ts";
-import { isEntry, startWorker, workerOptions } from "./start-worker.ts";
+import { startWorker, workerOptions } from "./start-worker.ts";
 
 /** How long the last records may take when a process stops; what is left then, the reconciler stores. Milliseconds. */
 const STOP_MS = 1000;

@@ -1,5 +1,3 @@
-import { realpathSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { readConfig } from "../src/config.ts";
 import { collectWhenIdle } from "../src/lib/collect-when-idle.ts";
 import { exitCodeOf } from "../src/lib/errors.ts";
@@ -12,12 +10,6 @@ import { adoptClock } from "../src/store/connections/store-clock.ts";
 
 /** Part of the 9 s that `onShutdown` allows; the stores close in the rest. */
 const WORKER_STOP_MS = 7000;
-
-/** True for the file that the process was started with; an imported file must not start a worker. */
-export function isEntry(moduleUrl: string): boolean {
-  const [, script] = process.argv;
-  return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
-}
 
 /**
  * Runs one queue's process from start to stop: settings, stores, worker, `ready`, and an ordered stop. If a setting is
