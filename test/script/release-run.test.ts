@@ -2,8 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
@@ -31,7 +30,8 @@ describe("npm run release", () => {
 
   // A clone of the files as they are now, committed or not.
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "headwater-release-"));
+    await mkdir(join(root, ".cache"), { recursive: true });
+    folder = await mkdtemp(join(root, ".cache/release-"));
     const { stdout } = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       maxBuffer: 1 << 24,
@@ -40,7 +40,8 @@ describe("npm run release", () => {
       await mkdir(dirname(join(folder, file)), { recursive: true });
       await cp(join(root, file), join(folder, file), { verbatimSymlinks: true });
     }
-    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    // Links to files, on the same disk: what the release bundles must not be outside of its folder.
+    await run("cp", ["-al", join(root, "node_modules"), join(folder, "node_modules")]);
     await git("init", "--quiet");
     await writeFile(join(folder, ".git/info/exclude"), "/node_modules\n");
     await git("add", ".");
