@@ -14,10 +14,11 @@ Builds the npm packages of this checkout into dist/packages, as a release publis
 
 /** The folders of the packages, with what has to be built into each. */
 export const PACKAGES = [
+  // First: its build makes dist/ again, where tarballs may be.
+  { folder: ".", build: buildServerPackage },
   { folder: "clients/typescript", build: (root, target) => buildClient(root, join(target, "dist")) },
   { folder: "clients/component", build: () => {} },
   { folder: "clients/cli", build: buildCommandLine },
-  { folder: ".", build: buildServerPackage },
 ];
 
 async function buildCommandLine(root, target) {
@@ -35,7 +36,6 @@ const OWN_FILES = ["package.json", "README.md", "LICENSE", "bin", "index.js", "i
 export async function packAll({ root, outDir, say, packages = PACKAGES }) {
   const repository = await repositoryOf(root);
   rmSync(outDir, { recursive: true, force: true });
-  mkdirSync(outDir, { recursive: true });
   const tarballs = [];
   for (const { folder, build } of packages) {
     const target = join(root, `.cache/package-${process.pid}`);
@@ -69,6 +69,7 @@ function addRepository(file, repository, directory) {
 }
 
 async function pack(folder, outDir) {
+  mkdirSync(outDir, { recursive: true });
   const args = ["pack", "--ignore-scripts", "--loglevel=error", "--pack-destination", outDir];
   const { code, output } = await run("npm", args, { cwd: folder });
   if (code !== 0) throw new UserError(`npm can't pack ${folder}:\n${output}`);
