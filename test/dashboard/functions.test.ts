@@ -218,7 +218,9 @@ describe("the editor of a subscription's function", () => {
     await page.getByText("This channel has no events yet").waitFor();
     const between = await api.subscribe(flow, second);
     await tab.open(`/subscriptions/${between.id}`);
-    await page.getByText("A source or a workflow receives events as they are", { exact: false }).waitFor();
+    await page
+      .getByText("A source, a workflow or an agent receives events as they are", { exact: false })
+      .waitFor();
     expect(await editor().count()).to.equal(0);
   });
 

@@ -93,7 +93,7 @@ describe("roles in the dashboard", () => {
     expect(await button(page, "New webhook").isDisabled()).to.equal(true);
     await open(ofBert, `/webhooks/${webhook}/settings?org=${org}`);
     const save = button(page, "Save");
-    expect(await save.isDisabled()).to.equal(true);
+    await until(() => save.isDisabled(), { what: "no Save" });
     expect(await save.getAttribute("title")).to.include("needs the role member");
     expect(await seriousFindings(page)).to.deep.equal([]);
     await keepScreenshot(page, "viewer-settings");

@@ -205,7 +205,7 @@ describe("an attempt at a misbehaving receiver", () => {
     }
   });
 
-  it("leaves no connection open once the connections kept for reuse have expired @long", async () => {
+  it("leaves no connection open once the connections kept for reuse have expired", async () => {
     expect(receivers.length).to.be.greaterThan(30);
     await until(() => receivers.every(one => one.open() === 0), { what: "no open connections" });
   });
