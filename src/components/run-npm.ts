@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { RequestError, Server } from "proxy-chain";
 import { giveWay } from "../fairness/niceness.ts";
 import { exceedsLimit, type FolderLimit } from "../lib/folders.ts";
+import { loadLater } from "../lib/lazy.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** npm's error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and its message, for the log. */
@@ -203,11 +203,15 @@ function hostAndPort(url: string): string {
   return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
+// For components with packages that this process fetches.
+const library = loadLater<typeof import("proxy-chain")>("proxy-chain", import.meta.url);
+
 /**
  * Starts an HTTP proxy on loopback through which npm reaches the registry and nothing else
  * (docs/design.md#egress-guard): npm before version 11 ignores the options that forbid dependencies with an address.
  */
 async function openRegistryProxy({ hosts, environment }: RegistryProxyOptions): Promise<RegistryProxy> {
+  const { RequestError, Server } = library();
   const rejected = new Set<string>();
   const server = new Server({
     host: "127.0.0.1",

@@ -21,6 +21,7 @@ const LATER = [
   "esbuild",
   "lodash",
   "npm",
+  "proxy-chain",
   "typescript",
 ];
 
