@@ -71,16 +71,17 @@ describe("the cookbook's sources:", () => {
   it("the README's webhook for GitHub", async () => {
     const build = await kitchen.receiver();
     const recipe = await kitchen.open("README.md");
-    await recipe.shell({ GITHUB_SECRET: "s3cret", BUILD_URL: build.url });
+    await recipe.shell({ BUILD_URL: build.url });
     const [, shown] = /^```yaml\n(.*?)^```/ms.exec(read("README.md")) ?? [];
     expect(read("examples/pushes.yaml")).to.equal(shown);
-    const push = (branch: string, secret: string, status = 200) => {
-      const headers = (text: string) => ({ "x-hub-signature-256": `sha256=${hmac(secret, text)}` });
-      return post("shop-pushes", { ref: `refs/heads/${branch}` }, headers, status);
-    };
-    await push("try", "s3cret");
-    await push("main", "guessed", 401);
-    await push("main", "s3cret");
+    await post("shop-pushes", { ref: "refs/heads/try" }, () => ({}));
+    const { data } = await kitchen.client.sources.list({ q: "shop-pushes" });
+    const secret = "s3cret";
+    const verify = { preset: "github", secrets: [secret] };
+    await kitchen.client.sources.update(data[0]?.id ?? "", { verify });
+    const signed = (by: string) => (text: string) => ({ "x-hub-signature-256": `sha256=${hmac(by, text)}` });
+    await post("shop-pushes", { ref: "refs/heads/main" }, signed("guessed"), 401);
+    await post("shop-pushes", { ref: "refs/heads/main" }, signed(secret));
     expect(await bodies(build)).to.deep.equal([{ ref: "refs/heads/main" }]);
   });
 

@@ -128,7 +128,8 @@ describe("the text of a published event", () => {
       Number("7615917337495251231"),
     ]);
     expect(await summaries()).not.to.match(/[\r\n]/);
-    expect(await trace("pretty")).to.include(pretty);
+    // The event is stored a moment after its first attempt.
+    await until(async () => (await trace("pretty")).includes(pretty), { what: "the text" });
   });
 
   it("is in the job of a workflow engine", async () => {
